@@ -1,0 +1,18 @@
+// The loops for any CPU of the architecture.
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "hop.h"
+
+#if defined(__SSE__)
+#include <immintrin.h>
+#endif
+
+namespace nafs::baseline {
+#include "rows.inl"
+}

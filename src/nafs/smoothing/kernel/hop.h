@@ -1,0 +1,101 @@
+// What one hop of smoothing reads and writes. Filled by module.cpp, used by rows.inl.
+//
+// Symbols as in docs/architecture.md: n nodes, f features, `groups` values of r side by side in one
+// state row (column g*f + c is feature c under the g-th r), P = D~^-1 (A + I).
+#pragma once
+
+#include <cstdint>
+
+namespace nafs {
+
+enum class Distance : int { none = 0, cosine = 1, euclidean = 2, stationary_cosine = 3 };
+enum class Weighting : int { last = 0, average = 1, softmax = 2, linear = 3 };
+enum class Ensemble : int { write = 0, add = 1, maximum = 2 };
+
+struct Neighbours {
+  const int64_t* indptr = nullptr;
+  const int32_t* indices = nullptr;
+  const float* weights = nullptr;         // null: every stored edge weighs 1
+  const float* inverse_degree = nullptr;  // 1 / d~_i
+};
+
+// The rows that distances are taken to: the features themselves, or one row per component.
+struct Reference {
+  const float* rows = nullptr;
+  const int32_t* component = nullptr;  // null: row i belongs to node i
+  const float* norms = nullptr;        // [rows][norm_groups]
+  int64_t stride = 0;
+  int64_t group_stride = 0;  // 0: every r shares the row
+  int64_t norm_groups = 1;
+};
+
+struct Hop {
+  int64_t begin = 0, end = 0;  // rows to compute
+  int64_t features = 0;        // f
+  int64_t groups = 1;
+  int64_t edges = 0;  // stored edges: the bound for prefetching
+
+  Neighbours graph;
+  Reference reference;
+  Distance distance = Distance::none;
+  Weighting weighting = Weighting::last;
+
+  // Hop 0 fills the state from features: z = x * unscale - centre.
+  const float* x = nullptr;
+  int64_t x_stride = 0;
+  const float* unscale = nullptr;  // [n][groups] d~^-r
+  const float* centre = nullptr;   // null: nothing is subtracted
+  int64_t centre_stride = 0;
+
+  const float* scale = nullptr;  // [n][groups] d~^r, for Euclidean distances
+  const void* state = nullptr;   // z at hop k-1; null at hop 0
+  void* next = nullptr;          // z at hop k
+  bool half = false;             // state and next hold IEEE binary16
+  bool stream = false;           // write next past the caches
+  int64_t stride = 0;            // elements from one state row to the next
+
+  float* sum = nullptr;        // running weighted sum of hops
+  int64_t sum_stride = 0;
+  float* total = nullptr;      // [n][groups] running sum of weights
+  float* peak = nullptr;       // [n][groups] largest distance so far (Euclidean softmax)
+  float* distances = nullptr;  // [n][groups] D_i(k), or null
+  int threads = 1;
+};
+
+// embedding = scale * (sum / total + centre), combined into `out` over the groups.
+struct Finish {
+  int64_t begin = 0, end = 0;
+  int64_t features = 0, groups = 1;
+  const float* sum = nullptr;
+  const void* state = nullptr;  // used when sum is null (weighting "last")
+  bool half = false;
+  int64_t stride = 0;           // of sum or state
+  const float* total = nullptr; // null with weighting "last"
+  float fallback = 1.0f;        // divisor where every weight was zero: the number of hops
+  const float* scale = nullptr; // [n][groups] d~^r
+  float factor = 1.0f;          // 1/T for the mean
+  const float* centre = nullptr;
+  const int32_t* component = nullptr;
+  int64_t centre_stride = 0;
+  Ensemble ensemble = Ensemble::write;
+  bool fresh = true;            // the first group overwrites `out`
+  float* out = nullptr;
+  int64_t out_stride = 0;
+  int64_t out_group_stride = 0; // f for concat, 0 otherwise
+  int threads = 1;
+};
+
+struct Kernels {
+  void (*hop)(const Hop&);
+  void (*finish)(const Finish&);
+  double (*gather)(const Hop&);  // the benchmark's limit: reads what a hop gathers, computes nothing
+};
+
+namespace baseline {
+extern const Kernels kernels;
+}
+namespace v3 {
+extern const Kernels kernels;
+}
+
+}  // namespace nafs

@@ -1,0 +1,257 @@
+// Python's view of the loops: arrays in, pointers out. Shapes are checked here so that a wrong call
+// raises instead of reading past a buffer; everything else is decided in Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "hop.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <typename T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;  // rows may be apart, columns are not
+using State = nb::ndarray<nb::ndim<2>, nb::device::cpu>;      // float32 or float16
+template <typename T>
+using Maybe = std::optional<T>;
+
+const nafs::Kernels* active = &nafs::baseline::kernels;
+
+bool has_v3() {
+#if defined(NAFS_V3)
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("f16c");
+#else
+  return false;
+#endif
+}
+
+void use(const std::string& name) {
+  if (name == "baseline") {
+    active = &nafs::baseline::kernels;
+    return;
+  }
+#if defined(NAFS_V3)
+  if (name == "v3" && has_v3()) {
+    active = &nafs::v3::kernels;
+    return;
+  }
+#endif
+  throw std::invalid_argument("this machine cannot run the loops for '" + name + "'");
+}
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::invalid_argument(std::string("kernel: ") + what);
+}
+
+template <typename M>
+int64_t rows_of(const M& matrix, int64_t n, int64_t columns, const char* what) {
+  require(static_cast<int64_t>(matrix.shape(0)) >= n &&
+              static_cast<int64_t>(matrix.shape(1)) >= columns &&
+              (matrix.shape(1) <= 1 || matrix.stride(1) == 1) &&
+              (matrix.shape(0) <= 1 || matrix.stride(0) >= columns),
+          what);
+  return matrix.shape(0) <= 1 ? columns : matrix.stride(0);
+}
+
+bool is_half(const State& state) {
+  const auto type = state.dtype();
+  const bool floating = type.code == static_cast<uint8_t>(nb::dlpack::dtype_code::Float);
+  require(floating && (type.bits == 16 || type.bits == 32), "a state is float32 or float16");
+  return type.bits == 16;
+}
+
+nafs::Neighbours neighbours(const Vector<const int64_t>& indptr, const Vector<const int32_t>& indices,
+                            const Maybe<Vector<const float>>& weights,
+                            const Vector<const float>& inverse_degree) {
+  const size_t n = inverse_degree.size();
+  require(indptr.size() == n + 1, "indptr has one entry more than there are nodes");
+  require(!weights || weights->size() == indices.size(), "one weight for each stored edge");
+  require(indptr.data()[n] <= static_cast<int64_t>(indices.size()), "indptr ends past indices");
+  nafs::Neighbours graph;
+  graph.indptr = indptr.data();
+  graph.indices = indices.data();
+  graph.weights = weights ? weights->data() : nullptr;
+  graph.inverse_degree = inverse_degree.data();
+  return graph;
+}
+
+void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
+             Maybe<Vector<const float>> weights, Vector<const float> inverse_degree,
+             int64_t features, int64_t groups, Maybe<Matrix<const float>> x,
+             Maybe<Matrix<const float>> unscale, Maybe<Matrix<const float>> scale,
+             Maybe<Matrix<const float>> centre, Maybe<Vector<const int32_t>> component,
+             Maybe<Matrix<const float>> reference, Maybe<Matrix<const float>> reference_norms,
+             Maybe<State> state, Maybe<State> next, Maybe<Matrix<float>> sum,
+             Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
+             int distance, int weighting, bool stream, int64_t begin, int64_t end, int threads) {
+  nafs::Hop hop;
+  const int64_t n = inverse_degree.size(), width = features * groups;
+  require(features > 0 && groups > 0, "features and groups are positive");
+  require(0 <= begin && begin <= end && end <= n, "rows outside the graph");
+  require(0 <= distance && distance <= 3 && 0 <= weighting && weighting <= 3, "unknown option");
+  hop.begin = begin, hop.end = end, hop.features = features, hop.groups = groups;
+  hop.edges = indptr.size() > static_cast<size_t>(n) ? indptr.data()[n] : 0;
+  hop.graph = neighbours(indptr, indices, weights, inverse_degree);
+  hop.distance = static_cast<nafs::Distance>(distance);
+  hop.weighting = static_cast<nafs::Weighting>(weighting);
+  hop.threads = std::max(1, threads);
+
+  const auto per_group = [&](const auto& matrix, const char* what) {
+    if (matrix) require(rows_of(*matrix, n, groups, what) == groups || n <= 1, what);
+    return matrix ? matrix->data() : nullptr;
+  };
+  hop.unscale = per_group(unscale, "unscale is n x groups");
+  hop.scale = per_group(scale, "scale is n x groups");
+  hop.total = per_group(total, "total is n x groups");
+  hop.peak = per_group(peak, "peak is n x groups");
+  hop.distances = per_group(distances, "distances is n x groups");
+
+  if (component) require(static_cast<int64_t>(component->size()) == n, "one component for each node");
+  hop.reference.component = component ? component->data() : nullptr;
+  if (centre) {
+    require(component.has_value(), "a centre needs components");
+    hop.centre = centre->data();
+    hop.centre_stride = rows_of(*centre, 1, width, "centre is components x (groups * features)");
+  }
+  if (reference) {
+    const int64_t count = component ? reference->shape(0) : n;
+    require(reference_norms.has_value(), "a reference needs its norms");
+    const int64_t columns = reference->shape(1);
+    require(columns == features || columns == width, "reference has f or groups * f columns");
+    hop.reference.rows = reference->data();
+    hop.reference.stride = rows_of(*reference, count, columns, "reference has too few rows");
+    hop.reference.group_stride = columns == width && groups > 1 ? features : 0;
+    hop.reference.norms = reference_norms->data();
+    hop.reference.norm_groups = hop.reference.group_stride ? groups : 1;
+    require(rows_of(*reference_norms, count, hop.reference.norm_groups, "reference_norms") ==
+                    hop.reference.norm_groups || count <= 1,
+            "reference_norms has one entry for each reference row");
+  }
+  require(hop.distance == nafs::Distance::none || hop.distance == nafs::Distance::euclidean ||
+              hop.reference.rows, "a cosine needs a reference");
+  require(hop.distance != nafs::Distance::euclidean || hop.scale, "a Euclidean distance needs scale");
+
+  if (state) {
+    hop.half = is_half(*state);
+    hop.state = state->data();
+    hop.stride = rows_of(*state, n, width, "state is n x (groups * features)");
+  } else {
+    require(x && unscale, "hop 0 needs x and unscale");
+    hop.x = x->data();
+    hop.x_stride = rows_of(*x, n, features, "x is n x features");
+  }
+  if (next) {
+    const int64_t stride = rows_of(*next, n, width, "next is n x (groups * features)");
+    const bool half = is_half(*next);
+    require(!state || (stride == hop.stride && half == hop.half), "state and next are laid out alike");
+    require(!state || next->data() != hop.state, "next cannot overwrite state");
+    hop.half = half, hop.stride = stride, hop.next = next->data();
+    const int64_t bytes = half ? 2 : 4;
+    hop.stream = stream && reinterpret_cast<uintptr_t>(hop.next) % 32 == 0 && stride * bytes % 32 == 0;
+  }
+  if (hop.weighting != nafs::Weighting::last) {
+    require(sum && hop.total, "a weighted sum needs sum and total");
+    hop.sum = sum->data();
+    hop.sum_stride = rows_of(*sum, n, width, "sum is n x (groups * features)");
+  }
+  nb::gil_scoped_release release;
+  active->hop(hop);
+}
+
+void run_finish(State source, Maybe<Matrix<const float>> total, Matrix<const float> scale,
+                Maybe<Matrix<const float>> centre, Maybe<Vector<const int32_t>> component,
+                Matrix<float> out, int64_t features, int64_t groups, int64_t out_group_stride,
+                int ensemble, bool fresh, float factor, float fallback, int64_t begin, int64_t end,
+                int threads) {
+  nafs::Finish pass;
+  const int64_t n = out.shape(0), width = features * groups;
+  require(features > 0 && groups > 0, "features and groups are positive");
+  require(0 <= begin && begin <= end && end <= n, "rows outside the graph");
+  require(0 <= ensemble && ensemble <= 2, "unknown option");
+  require(out_group_stride == 0 || out_group_stride == features, "groups lie side by side");
+  pass.begin = begin, pass.end = end, pass.features = features, pass.groups = groups;
+  pass.half = is_half(source);
+  pass.stride = rows_of(source, n, width, "source is n x (groups * features)");
+  pass.state = source.data();
+  pass.sum = pass.half || !total ? nullptr : static_cast<const float*>(source.data());
+  const auto per_group = [&](const auto& matrix, const char* what) {
+    require(rows_of(matrix, n, groups, what) == groups || n <= 1, what);
+    return matrix.data();
+  };
+  pass.total = total ? per_group(*total, "total is n x groups") : nullptr;
+  pass.scale = per_group(scale, "scale is n x groups");
+  if (centre) {
+    require(component && static_cast<int64_t>(component->size()) == n, "a centre needs components");
+    pass.centre = centre->data();
+    pass.centre_stride = rows_of(*centre, 1, width, "centre is components x (groups * features)");
+    pass.component = component->data();
+  }
+  pass.out = out.data();
+  pass.out_stride = rows_of(out, n, out_group_stride ? width : features, "out has too few columns");
+  pass.out_group_stride = out_group_stride;
+  pass.ensemble = static_cast<nafs::Ensemble>(ensemble);
+  pass.fresh = fresh, pass.factor = factor, pass.fallback = fallback;
+  pass.threads = std::max(1, threads);
+  nb::gil_scoped_release release;
+  active->finish(pass);
+}
+
+double run_gather(Vector<const int64_t> indptr, Vector<const int32_t> indices,
+                  Matrix<const float> state, int threads) {
+  nafs::Hop hop;
+  const int64_t n = state.shape(0);
+  require(static_cast<int64_t>(indptr.size()) == n + 1, "indptr has one entry more than state rows");
+  hop.end = n, hop.features = state.shape(1), hop.edges = indptr.data()[n];
+  require(hop.edges <= static_cast<int64_t>(indices.size()), "indptr ends past indices");
+  hop.graph.indptr = indptr.data(), hop.graph.indices = indices.data();
+  hop.state = state.data();
+  hop.stride = rows_of(state, n, hop.features, "state rows");
+  hop.threads = std::max(1, threads);
+  nb::gil_scoped_release release;
+  return active->gather(hop);
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, m) {
+  if (has_v3()) use("v3");
+
+  m.def("hop", &run_hop, nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "weights"_a.noconvert().none(), "inverse_degree"_a.noconvert(), "features"_a, "groups"_a,
+        "x"_a.noconvert().none() = nb::none(), "unscale"_a.noconvert().none() = nb::none(),
+        "scale"_a.noconvert().none() = nb::none(), "centre"_a.noconvert().none() = nb::none(),
+        "component"_a.noconvert().none() = nb::none(), "reference"_a.noconvert().none() = nb::none(),
+        "reference_norms"_a.noconvert().none() = nb::none(),
+        "state"_a.noconvert().none() = nb::none(), "next"_a.noconvert().none() = nb::none(),
+        "sum"_a.noconvert().none() = nb::none(), "total"_a.noconvert().none() = nb::none(),
+        "peak"_a.noconvert().none() = nb::none(), "distances"_a.noconvert().none() = nb::none(),
+        "distance"_a, "weighting"_a, "stream"_a, "begin"_a, "end"_a, "threads"_a,
+        "Compute rows begin..end of one hop and add them to the running weighted sum.");
+  m.def("finish", &run_finish, nb::kw_only(), "source"_a.noconvert(),
+        "total"_a.noconvert().none() = nb::none(), "scale"_a.noconvert(),
+        "centre"_a.noconvert().none() = nb::none(), "component"_a.noconvert().none() = nb::none(),
+        "out"_a.noconvert(), "features"_a, "groups"_a, "out_group_stride"_a, "ensemble"_a, "fresh"_a,
+        "factor"_a, "fallback"_a, "begin"_a, "end"_a, "threads"_a,
+        "Turn rows begin..end of the running sum into the embedding and combine them into `out`.");
+  m.def("gather", &run_gather, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "state"_a.noconvert(), "threads"_a,
+        "Read the rows that a hop reads, in the same order, and return a checksum: the speed limit.");
+  m.def("use", &use, "name"_a, "Choose the loops: 'baseline' or 'v3'. For tests.");
+  m.def("in_use", [] { return active == &nafs::baseline::kernels ? "baseline" : "v3"; },
+        "The instruction set in use: 'baseline' or 'v3'.");
+  m.def("max_threads", &omp_get_max_threads, "Threads that OpenMP would use now.");
+  m.def("release_threads", [] { omp_pause_resource_all(omp_pause_hard); },
+        "Let OpenMP's idle threads go, so that nothing is left behind and fork() stays safe.");
+}

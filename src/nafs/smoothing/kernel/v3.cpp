@@ -1,0 +1,18 @@
+// The loops for x86-64-v3 (AVX2, FMA, F16C): compiled with those flags, called only where they exist.
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "hop.h"
+
+#if defined(__SSE__)
+#include <immintrin.h>
+#endif
+
+namespace nafs::v3 {
+#include "rows.inl"
+}
