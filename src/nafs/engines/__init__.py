@@ -1,0 +1,1 @@
+"""Where hops run. One engine so far: memory."""

@@ -1,0 +1,51 @@
+"""Memory limits as users write them."""
+
+from __future__ import annotations
+
+import re
+from numbers import Integral
+from typing import Any
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def parse_memory(limit: Any) -> int | None:
+    """Bytes of a limit such as ``2_000_000_000``, ``"2GB"`` or ``"1.5GiB"``; ``None`` stays ``None``.
+
+    Examples
+    --------
+    >>> from nafs.engines.budget import parse_memory
+    >>> parse_memory("1.5GB"), parse_memory("2 GiB")
+    (1500000000, 2147483648)
+    """
+    if limit is None:
+        return None
+    if isinstance(limit, Integral) and not isinstance(limit, bool):
+        size = int(limit)
+    elif isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
+        if found is None or (found[3] and not found[2]):
+            raise ValueError(f"memory_limit must look like '4GB', '500MB' or '2GiB'; got {limit!r}")
+        unit = _BINARY[found[2]] if found[3] else _UNITS[found[2]]
+        size = int(float(found[1]) * unit)
+    else:
+        raise TypeError(f"memory_limit must be bytes, a string like '4GB' or None; got {limit!r}")
+    if size <= 0:
+        raise ValueError(f"memory_limit must be positive; got {limit!r}")
+    return size
+
+
+def show_bytes(size: int) -> str:
+    """Bytes for people to read.
+
+    Examples
+    --------
+    >>> from nafs.engines.budget import show_bytes
+    >>> show_bytes(1_500_000_000)
+    '1.5 GB'
+    """
+    for unit, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3)):
+        if size >= 10**power:
+            return f"{size / 10**power:.3g} {unit}"
+    return f"{size} B"

@@ -1,0 +1,285 @@
+"""NAFS as a scikit-learn estimator: a thin adapter over the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from nafs.engines import memory
+from nafs.engines.budget import parse_memory
+from nafs.engines.memory import ProgressCallback
+from nafs.graph import Adjacency, nearest_neighbor_graph, read_adjacency, read_features
+from nafs.smoothing.hops import STATE_DTYPES
+from nafs.smoothing.method import DEFAULT_R, Method, check_choice, check_hops, check_r
+from nafs.smoothing.threads import check_threads
+
+
+class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Node embeddings without training, by node-adaptive feature smoothing.
+
+    For each r the features X are smoothed over 0..K hops with Â_r = D̃^(r-1) Ã D̃^(-r); node i weighs hop k
+    by w_i(k) = softmax_k D_i(k), where D_i(k) tells how far the node still is from over-smoothing; the
+    weighted sums for the r's are combined by their mean, their maximum or side by side.
+
+    Nothing is learnt: ``transform`` embeds the nodes of whatever graph it is given.
+
+    Parameters
+    ----------
+    n_hops : int, default=20
+        K, the number of hops.
+    r : float or sequence of floats in [0, 1], default=(0, 0.1, 0.2, 0.3, 0.4, 0.5)
+        Normalisations: 0 is the random walk, 0.5 the symmetric form, 1 the reverse walk.
+    ensemble : {"mean", "max", "concat"}, default="mean"
+        How the r's are combined.
+    weighting : {"adaptive", "linear", "average", "last"}, default="adaptive"
+        Softmax of the distances; distances over their sum (where all are 0, every hop alike; negative
+        cosines count as 0); every hop alike; hop K alone.
+    distance : {"cosine", "euclidean", "stationary_cosine"}, default="cosine"
+        Cosine to the node's own features; Euclidean distance to the stationary state; one minus the
+        cosine to the stationary state.
+    n_neighbors : int, default=10
+        Neighbours of each row in the graph that is built when no adjacency is given.
+    metric : str, default="euclidean"
+        Metric of that graph.
+    directed : bool, optional
+        ``False`` smooths over max(A, Aᵀ); ``None``, the default, does so too and warns if that changes
+        the graph; ``True`` smooths each node over the nodes that it points to.
+    self_loops : bool, default=False
+        Keep self-loops of the adjacency, besides the one that the method adds to every node.
+    state_dtype : {"float32", "float16"}, default="float32"
+        Storage of the smoothed features between hops. float16 halves that memory, is faster where
+        nodes have many neighbours, and keeps about three digits.
+    n_threads : int, optional
+        Threads of the kernel; all cores by default. The result is the same for any number.
+    memory_limit : int or str, optional
+        Bytes, or a string like "4GB", for everything besides the inputs. Within it several r's are
+        carried side by side, which is faster; what cannot fit raises MemoryError before it starts.
+        By default one r is carried at a time.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of float32, shape (n, columns)
+        Embedding of the nodes that ``fit`` saw; columns are f, or f times the number of r's for
+        "concat".
+    adjacency_ : Adjacency
+        The graph that ``fit`` used, after the rules of :func:`nafs.graph.read_adjacency`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where X had column names.
+
+    References
+    ----------
+    W. Zhang et al., "NAFS: A Simple yet Tough-to-beat Baseline for Graph Representation Learning",
+    ICML 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from nafs import NAFS
+    >>> path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> NAFS(n_hops=2, r=0.5).fit_transform(np.eye(3), adjacency=path).round(2)
+    array([[0.67, 0.23, 0.05],
+           [0.21, 0.65, 0.21],
+           [0.05, 0.23, 0.67]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        n_hops: int = 20,
+        r: float | Iterable[float] = DEFAULT_R,
+        ensemble: str = "mean",
+        weighting: str = "adaptive",
+        distance: str = "cosine",
+        *,
+        n_neighbors: int = 10,
+        metric: str = "euclidean",
+        directed: bool | None = None,
+        self_loops: bool = False,
+        state_dtype: str = "float32",
+        n_threads: int | None = None,
+        memory_limit: int | str | None = None,
+    ) -> None:
+        self.n_hops = n_hops
+        self.r = r
+        self.ensemble = ensemble
+        self.weighting = weighting
+        self.distance = distance
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.directed = directed
+        self.self_loops = self_loops
+        self.state_dtype = state_dtype
+        self.n_threads = n_threads
+        self.memory_limit = memory_limit
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        adjacency: Any = None,
+        progress: ProgressCallback | None = None,
+    ) -> Self:
+        """Embed the nodes and keep the result in ``embedding_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, f)
+            Node features.
+        y : ignored
+        adjacency : sparse matrix of shape (n, n), optional
+            The graph. Without it, the nearest-neighbour graph of the rows of X.
+        progress : callable, optional
+            Called several times per hop with a :class:`nafs.Progress`.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, adjacency, progress)
+        return self
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        adjacency: Any = None,
+        progress: ProgressCallback | None = None,
+    ) -> NDArray[np.float32]:
+        """Embed the nodes, keep the result in ``embedding_`` and return it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, f)
+        y : ignored
+        adjacency : sparse matrix of shape (n, n), optional
+        progress : callable, optional
+
+        Returns
+        -------
+        ndarray of float32, shape (n, columns)
+        """
+        return self._fit(X, adjacency, progress)
+
+    def transform(
+        self, X: Any, *, adjacency: Any = None, progress: ProgressCallback | None = None
+    ) -> NDArray[np.float32]:
+        """Embed the nodes of another graph with the same features and settings.
+
+        Each call stands alone: rows of X are smoothed over each other, never over rows seen in
+        ``fit``, so the result for a row depends on what comes with it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (m, f)
+        adjacency : sparse matrix of shape (m, m), optional
+        progress : callable, optional
+
+        Returns
+        -------
+        ndarray of float32, shape (m, columns)
+        """
+        check_is_fitted(self, "embedding_")
+        features, graph = self._read(X, adjacency, reset=False)
+        return self._embed(features, graph, progress)
+
+    def sweep(
+        self,
+        X: Any,
+        *,
+        adjacency: Any = None,
+        hops: Iterable[int] | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield the embedding for many K in one pass, for the price of the largest.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, f)
+        adjacency : sparse matrix of shape (n, n), optional
+        hops : iterable of ints, optional
+            The K's wanted; 1..n_hops by default. They come in ascending order.
+        progress : callable, optional
+
+        Returns
+        -------
+        iterator of (int, ndarray)
+            Each embedding is a new array that the iterator does not keep.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nafs import NAFS
+        >>> pair = np.array([[0, 1], [1, 0]])
+        >>> [(K, Z.shape) for K, Z in NAFS().sweep(np.eye(2), adjacency=pair, hops=[1, 5])]
+        [(1, (2, 2)), (5, (2, 2))]
+        """
+        method = self._method()
+        wanted = range(1, method.n_hops + 1) if hops is None else hops
+        ascending = sorted({check_hops(hop, "hops") for hop in wanted})
+        if not ascending:
+            raise ValueError("hops is empty: name at least one number of hops")
+        features, graph = self._read(X, adjacency, reset=True)
+        return memory.sweep(graph, features, method, ascending, progress=progress, **self._resources())
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the embedding's columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+
+        Returns
+        -------
+        ndarray of str
+            The names of the features; for "concat", with the r that each column belongs to.
+        """
+        names = super().get_feature_names_out(input_features)
+        method = self._method()
+        if method.ensemble == "concat":
+            names = [f"{name}_r{r:g}" for r in method.r for name in names]
+        return np.asarray(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def _fit(self, X: Any, adjacency: Any, progress: ProgressCallback | None) -> NDArray[np.float32]:
+        features, graph = self._read(X, adjacency, reset=True)
+        self.embedding_ = self._embed(features, graph, progress)
+        self.adjacency_ = graph
+        return self.embedding_
+
+    def _read(self, X: Any, adjacency: Any, *, reset: bool) -> tuple[NDArray[np.float32], Adjacency]:
+        self._method()
+        self._resources()
+        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
+        features = read_features(X)
+        if adjacency is None:
+            return features, nearest_neighbor_graph(X, self.n_neighbors, self.metric)
+        graph = read_adjacency(adjacency, len(features), directed=self.directed, self_loops=self.self_loops)
+        return features, graph
+
+    def _embed(
+        self, features: NDArray[np.float32], graph: Adjacency, progress: ProgressCallback | None
+    ) -> NDArray[np.float32]:
+        return memory.embed(graph, features, self._method(), progress=progress, **self._resources())
+
+    def _method(self) -> Method:
+        return Method(self.n_hops, check_r(self.r), self.ensemble, self.weighting, self.distance)
+
+    def _resources(self) -> dict[str, Any]:
+        return {
+            "state_dtype": check_choice("state_dtype", self.state_dtype, STATE_DTYPES),
+            "n_threads": check_threads(self.n_threads),
+            "memory_limit": parse_memory(self.memory_limit),
+        }

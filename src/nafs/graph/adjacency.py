@@ -1,0 +1,279 @@
+"""A validated adjacency in compressed sparse rows: the one form of a graph that hops run on.
+
+The rules for what users bring, applied once here and trusted afterwards:
+
+* stored zeros are no edges; a graph whose stored values are all 1 is unweighted;
+* duplicate edges are merged: once in an unweighted graph, by the sum of weights in a weighted one;
+* self-loops are dropped unless asked for (the method adds its own, of weight 1, to every node);
+* a directed graph is made undirected by max(A, Aᵀ), with a warning unless the caller chose.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+MAX_NODES = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """Neighbour lists of n nodes: row i holds ``indices[indptr[i]:indptr[i + 1]]``.
+
+    Built by :func:`read_adjacency`; the arrays are taken as valid.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[np.float32] | None = None
+    directed: bool = False
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored entries: twice the number of edges of an undirected graph."""
+        return int(self.indptr[-1])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the neighbour lists."""
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return self.indptr.nbytes + self.indices.nbytes + weights
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """d̃: the sum of each row of A + I."""
+        if self.weights is None:
+            return 1.0 + np.diff(self.indptr)
+        sums = np.bincount(self.rows, weights=self.weights, minlength=self.n_nodes)
+        return np.asarray(1.0 + sums, dtype=np.float64)
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """Row index of every stored entry."""
+        return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.indptr))
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """Connected component of each node, numbered from 0."""
+        from scipy.sparse.csgraph import connected_components
+
+        labels = connected_components(self.to_scipy(), directed=False)[1]
+        return np.ascontiguousarray(labels, dtype=np.int32)
+
+    def to_scipy(self) -> Any:
+        """The adjacency A as a SciPy CSR array (without the self-loops that the method adds)."""
+        values = np.ones(self.n_stored, np.float32) if self.weights is None else self.weights
+        return sp.csr_array((values, self.indices, self.indptr), shape=(self.n_nodes,) * 2)
+
+
+def read_adjacency(
+    adjacency: Any,
+    n_nodes: int | None = None,
+    *,
+    directed: bool | None = None,
+    self_loops: bool = False,
+) -> Adjacency:
+    """Validate a SciPy sparse matrix (or a square NumPy array) and bring it into canonical form.
+
+    Parameters
+    ----------
+    adjacency : sparse matrix, sparse array or ndarray of shape (n, n)
+        Entry (i, j) is the weight of the edge from i to j. Not modified.
+    n_nodes : int, optional
+        Number of nodes expected, usually the rows of the feature matrix.
+    directed : bool, optional
+        ``False`` makes the graph undirected by ``max(A, A.T)``; ``None`` does the same and warns if
+        that changed anything; ``True`` keeps the direction: a node is smoothed over the nodes that
+        it points to.
+    self_loops : bool
+        Keep stored self-loops. They come on top of the one that the method adds to every node.
+
+    Returns
+    -------
+    Adjacency
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.graph import read_adjacency
+    >>> graph = read_adjacency(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> graph.n_nodes, graph.n_stored
+    (3, 4)
+    >>> graph.degrees
+    array([2., 3., 2.])
+    """
+    if isinstance(adjacency, Adjacency):
+        matches_nodes(adjacency.n_nodes, n_nodes)
+        return adjacency
+    if directed not in (None, True, False):
+        raise TypeError(f"directed must be True, False or None; got {directed!r}")
+    matrix = _checked(adjacency, n_nodes)
+    weighted = bool((matrix.data != 1).any())
+    # As booleans an edge counts once however often it is listed; weights must not overflow in a sum.
+    if not weighted:
+        matrix = matrix.astype(bool)
+    elif matrix.dtype.kind != "f":
+        matrix = matrix.astype(np.float64)
+    matrix = _merged(matrix)
+    if not self_loops:
+        matrix = _without_self_loops(matrix)
+    if not directed:
+        matrix = _undirected(matrix, weighted, warn=directed is None)
+    weights = None
+    if weighted:
+        weights = np.ascontiguousarray(matrix.data, dtype=np.float32)
+    return Adjacency(
+        indptr=np.ascontiguousarray(matrix.indptr, dtype=np.int64),
+        indices=np.ascontiguousarray(matrix.indices, dtype=np.int32),
+        weights=weights,
+        directed=bool(directed),
+    )
+
+
+def matches_nodes(found: int, expected: int | None) -> None:
+    """Raise if an adjacency has not as many nodes as there are feature rows."""
+    if expected is not None and found != expected:
+        raise ValueError(
+            f"adjacency has {found} nodes but the features have {expected} rows; both must describe "
+            "the same nodes in the same order"
+        )
+
+
+def _checked(adjacency: Any, n_nodes: int | None) -> Any:
+    """The adjacency as COO, CSR or CSC with finite, positive values; duplicates still apart."""
+    if isinstance(adjacency, np.ndarray):
+        if adjacency.ndim != 2:
+            raise ValueError(f"adjacency must be a square matrix; got shape {adjacency.shape}")
+    elif not sp.issparse(adjacency):
+        raise TypeError(
+            "adjacency must be a SciPy sparse matrix or a square NumPy array; got "
+            f"{type(adjacency).__module__}.{type(adjacency).__qualname__}"
+        )
+    rows, columns = adjacency.shape
+    if rows != columns:
+        raise ValueError(f"adjacency must be square; got {rows} rows and {columns} columns")
+    if rows > MAX_NODES:
+        raise ValueError(f"at most {MAX_NODES} nodes are supported; adjacency has {rows}")
+    matches_nodes(rows, n_nodes)
+    if adjacency.dtype.kind not in "biuf":
+        raise TypeError(f"adjacency must hold booleans, integers or floats; got dtype {adjacency.dtype}")
+    if isinstance(adjacency, np.ndarray):
+        matrix = sp.coo_array(adjacency)
+    else:
+        _check_indices(adjacency)
+        matrix = adjacency if adjacency.format in ("coo", "csr", "csc") else adjacency.tocoo()
+    values = matrix.data
+    if matrix.dtype.kind == "f":
+        _refuse(matrix, ~np.isfinite(values), "is NaN or infinite: remove or fill it")
+        _refuse(matrix, values > float(np.finfo(np.float32).max), "is too large for float32: rescale")
+    if matrix.dtype.kind in "if":
+        _refuse(matrix, values < 0, "is negative: smoothing needs weights of 0 or more")
+    if not values.all():
+        matrix = matrix.copy()
+        matrix.eliminate_zeros()
+    if matrix.dtype.kind == "f" and matrix.dtype.itemsize not in (4, 8):
+        matrix = matrix.astype(np.float64)
+    return matrix
+
+
+def _check_indices(matrix: Any) -> None:
+    """Refuse index arrays that point outside the matrix: SciPy itself would read past its buffers."""
+    n = matrix.shape[0]
+    if matrix.format == "coo":
+        parts = [matrix.row, matrix.col]
+    elif matrix.format in ("csr", "csc", "bsr"):
+        blocks = n // matrix.blocksize[0] if matrix.format == "bsr" else n
+        indptr = matrix.indptr
+        if (
+            len(indptr) != blocks + 1
+            or indptr[0] != 0
+            or indptr[-1] > len(matrix.indices)
+            or (np.diff(indptr) < 0).any()
+        ):
+            raise ValueError(
+                "adjacency has a broken indptr: it must start at 0, never decrease and end at the "
+                "number of stored entries"
+            )
+        parts = [matrix.indices[: indptr[-1]]]
+        n = matrix.shape[1] // matrix.blocksize[1] if matrix.format == "bsr" else n
+    else:
+        return
+    for part in parts:
+        if len(part) and (part.min() < 0 or part.max() >= n):
+            found = int(part.min()) if part.min() < 0 else int(part.max())
+            raise ValueError(f"adjacency has index {found}, outside the {n} nodes 0..{n - 1}")
+
+
+def _refuse(matrix: Any, bad: NDArray[np.bool_], why: str) -> None:
+    if not bad.any():
+        return
+    at, edges = int(np.flatnonzero(bad)[0]), matrix.tocoo(copy=False)
+    raise ValueError(
+        f"the weight {edges.data[at]} of edge ({edges.row[at]}, {edges.col[at]}) in adjacency {why}"
+        + (f" ({int(bad.sum())} edges in all)" if bad.sum() > 1 else "")
+    )
+
+
+def _merged(matrix: Any) -> Any:
+    """CSR with sorted, unique columns; never the caller's own matrix changed."""
+    merged = sp.csr_array(matrix)
+    if not merged.has_canonical_format:
+        merged = merged.copy()
+        merged.sum_duplicates()
+    return merged
+
+
+def _without_self_loops(matrix: Any) -> Any:
+    n = matrix.shape[0]
+    counts = np.diff(matrix.indptr)
+    rows = np.repeat(np.arange(n, dtype=matrix.indices.dtype), counts)
+    keep = matrix.indices != rows
+    if keep.all():
+        return matrix
+    loops = np.bincount(rows[~keep], minlength=n)
+    indptr = np.concatenate([[0], np.cumsum(counts - loops)])
+    return sp.csr_array((matrix.data[keep], matrix.indices[keep], indptr), shape=matrix.shape)
+
+
+def _undirected(matrix: Any, weighted: bool, *, warn: bool) -> Any:
+    reverse = sp.csr_array(matrix.T)
+    reverse.sort_indices()
+    same_edges = np.array_equal(matrix.indptr, reverse.indptr) and np.array_equal(
+        matrix.indices, reverse.indices
+    )
+    if same_edges and (not weighted or np.allclose(matrix.data, reverse.data, rtol=1e-6, atol=0)):
+        return matrix
+    both = sp.csr_array(matrix.maximum(reverse))
+    both.sort_indices()
+    if warn:
+        added = both.nnz - matrix.nnz
+        what = f"{added} edges have no reverse" if added else "edges differ in weight by direction"
+        warnings.warn(
+            f"adjacency is not symmetric: {what}; smoothing over max(A, A.T). Pass directed=False to "
+            "accept this silently, or directed=True to keep the direction",
+            UserWarning,
+            stacklevel=find_stack_level(),
+        )
+    return both
+
+
+def find_stack_level() -> int:
+    """Stack level of the first frame outside the package, so that a warning shows the user's line."""
+    import sys
+
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "nafs":
+        level += 1
+        frame = frame.f_back  # type: ignore[assignment]
+    return level

@@ -1,0 +1,105 @@
+"""Which embedding is meant: the choices of the paper, checked once.
+
+K hops, the normalisations r, how hops are weighted, the over-smoothing distance that weighs them,
+and how the embeddings of several r are combined.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+ENSEMBLES = ("mean", "max", "concat")
+WEIGHTINGS = ("adaptive", "linear", "average", "last")
+DISTANCES = ("cosine", "euclidean", "stationary_cosine")
+DEFAULT_R = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+
+
+@dataclass(frozen=True)
+class Method:
+    """The choices that define an embedding.
+
+    Parameters
+    ----------
+    n_hops : int
+        K: features are smoothed over 0..K hops.
+    r : tuple of floats in [0, 1]
+        Normalisations Â_r = D̃^(r-1) Ã D̃^(-r): 0 is the random walk, 0.5 symmetric, 1 the reverse walk.
+    ensemble : {"mean", "max", "concat"}
+        How the embeddings of the r's are combined.
+    weighting : {"adaptive", "linear", "average", "last"}
+        Softmax of the distances; the distances over their sum; every hop alike; hop K alone.
+    distance : {"cosine", "euclidean", "stationary_cosine"}
+        Cosine to the node's own features; Euclidean distance to the stationary state; one minus the
+        cosine to the stationary state.
+
+    Examples
+    --------
+    >>> from nafs.smoothing import Method
+    >>> Method(n_hops=3, r=(0.5,)).n_columns(100)
+    100
+    """
+
+    n_hops: int = 20
+    r: tuple[float, ...] = DEFAULT_R
+    ensemble: str = "mean"
+    weighting: str = "adaptive"
+    distance: str = "cosine"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_hops", check_hops(self.n_hops))
+        object.__setattr__(self, "r", check_r(self.r))
+        check_choice("ensemble", self.ensemble, ENSEMBLES)
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+        check_choice("distance", self.distance, DISTANCES)
+
+    @property
+    def uses_distance(self) -> bool:
+        """Whether the weights depend on a distance at all."""
+        return self.weighting in ("adaptive", "linear")
+
+    @property
+    def needs_stationary_state(self) -> bool:
+        """Whether distances are taken to the stationary state."""
+        return self.uses_distance and self.distance != "cosine"
+
+    def n_columns(self, n_features: int) -> int:
+        """Columns of the embedding."""
+        return n_features * (len(self.r) if self.ensemble == "concat" else 1)
+
+
+def check_hops(n_hops: Any, name: str = "n_hops") -> int:
+    """Return a number of hops as an int, or say what is wrong with it."""
+    if isinstance(n_hops, bool) or not isinstance(n_hops, Integral):
+        raise TypeError(f"{name} must be an integer; got {n_hops!r}")
+    if n_hops < 0:
+        raise ValueError(f"{name} must be 0 or more; got {n_hops}")
+    return int(n_hops)
+
+
+def check_r(r: Any) -> tuple[float, ...]:
+    """Return one or several normalisations as a tuple, or say what is wrong with them."""
+    if isinstance(r, str) or not isinstance(r, Real | Iterable):
+        raise TypeError(f"r must be a number in [0, 1] or a sequence of them; got {r!r}")
+    values = (r,) if isinstance(r, Real) else tuple(r)
+    if not values:
+        raise ValueError("r is empty: give at least one number in [0, 1]")
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(f"r must hold numbers; got {value!r}")
+        if not 0 <= float(value) <= 1:
+            raise ValueError(f"r must lie in [0, 1]; got {value}")
+    return tuple(float(value) for value in values)
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return an option, or name the ones there are."""
+    if value in choices:
+        return str(value)
+    known = ", ".join(repr(choice) for choice in choices)
+    close = difflib.get_close_matches(str(value), choices, 1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    raise ValueError(f"{name} must be one of {known}; got {value!r}{hint}")

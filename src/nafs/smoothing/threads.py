@@ -1,0 +1,25 @@
+"""How many threads the kernel uses."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+from nafs.smoothing import _kernel
+
+
+def check_threads(n_threads: int | None) -> int:
+    """Return a number of threads; ``None`` means what OpenMP would use (OMP_NUM_THREADS, affinity).
+
+    Examples
+    --------
+    >>> from nafs.smoothing.threads import check_threads
+    >>> check_threads(2)
+    2
+    """
+    if n_threads is None:
+        return _kernel.max_threads()
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral):
+        raise TypeError(f"n_threads must be an integer or None; got {n_threads!r}")
+    if not 1 <= n_threads <= 1024:
+        raise ValueError(f"n_threads must lie in 1..1024, or be None for all cores; got {n_threads}")
+    return int(n_threads)
