@@ -1,0 +1,60 @@
+"""Options, the folder of real data, and random graphs that several tests share."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `import oracle`
+
+settings.register_profile("nafs", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("nafs")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="also run tests that take gigabytes")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--slow"):
+        skip = pytest.mark.skip(reason="needs minutes or gigabytes: run with --slow")
+        for item in items:
+            if "slow" in item.keywords:
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def data_home():
+    """The folder that NAFS_DATA_HOME names."""
+    home = os.environ.get("NAFS_DATA_HOME")
+    if not home or not Path(home).is_dir():
+        pytest.skip("NAFS_DATA_HOME names no folder of data sets")
+    return Path(home)
+
+
+@pytest.fixture(scope="session")
+def planetoid_home(data_home):
+    folder = data_home / "planetoid"
+    if not (folder / "ind.cora.x").exists():
+        pytest.skip(f"{folder / 'ind.cora.x'} is missing")
+    return folder
+
+
+def random_graph(seed, n=60, density=0.08, *, weighted=False, n_features=10, sparse=False):
+    """A symmetric random graph with isolated nodes, several components and rows without features."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) < density, 1).astype(float)
+    if weighted:
+        upper *= rng.uniform(0.1, 3.0, (n, n))
+    quiet = rng.random(n) < 0.15
+    upper[quiet, :] = upper[:, quiet] = 0
+    A = upper + upper.T
+    X = rng.normal(size=(n, n_features))
+    if sparse:
+        X = np.abs(X) * (rng.random(X.shape) < 0.3)
+    X[rng.random(n) < 0.1] = 0
+    return sp.csr_array(A), X

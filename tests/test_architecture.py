@@ -1,0 +1,52 @@
+"""Data flows one way: each part imports only from the parts above it, and nothing heavy too early."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import nafs
+
+PACKAGE = Path(nafs.__file__).parent
+FLOW = ["graph", "datasets", "smoothing", "engines", "estimator"]
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def part_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_every_part_has_its_place_in_the_flow():
+    parts = {part_of(path) for path in PACKAGE.rglob("*.py")} - {"__init__"}
+    assert parts == set(FLOW)
+
+
+def test_imports_follow_the_flow():
+    for path in PACKAGE.rglob("*.py"):
+        part = part_of(path)
+        if part == "__init__":
+            continue
+        for module in imports_of(path):
+            if module.startswith("nafs."):
+                target = module.split(".")[1]
+                assert FLOW.index(target) <= FLOW.index(part), f"{path} imports {module}"
+
+
+def test_importing_nafs_loads_nothing_heavy():
+    code = "import nafs, sys; print([m for m in ('sklearn', 'pandas', 'scipy.sparse') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there():
+    assert all(hasattr(nafs, name) for name in nafs.__all__)
+    assert set(nafs.__all__) <= set(dir(nafs))
+    assert nafs.__version__[0].isdigit()
+    assert not hasattr(nafs, "nonsense")

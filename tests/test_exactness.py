@@ -1,0 +1,233 @@
+"""Every option agrees with the float64 oracle, and the bits never depend on how they were computed."""
+
+import itertools
+import os
+from pathlib import Path
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+from conftest import random_graph
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nafs import NAFS, oversmoothing_distances, smoothed_features, smoothing_weights
+from nafs.datasets import load_planetoid
+from nafs.smoothing import _kernel, normalized_adjacency, stationary_state
+from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS
+
+COMBINATIONS = list(itertools.product(ENSEMBLES, WEIGHTINGS, DISTANCES))
+RELATIVE = 1e-5
+
+
+def assert_close(found, expected):
+    """Within 1e-5 of the row's own size."""
+    assert found.shape == expected.shape
+    assert np.isfinite(found).all()
+    size = np.abs(expected).max(axis=1, keepdims=True)
+    error = np.abs(found - expected)
+    assert (error <= RELATIVE * size + 1e-30).all(), f"off by {(error / (size + 1e-30)).max():.2e}"
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize(("ensemble", "weighting", "distance"), COMBINATIONS)
+def test_every_combination_agrees_with_the_oracle(ensemble, weighting, distance, weighted):
+    A, X = random_graph(1, weighted=weighted)
+    r = (0.0, 0.3, 1.0)
+    found = NAFS(7, r, ensemble, weighting, distance).fit_transform(X, adjacency=A)
+    assert_close(found, oracle.embedding(A.toarray(), X, 7, r, ensemble, weighting, distance))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 40),
+    density=st.floats(0, 0.5),
+    n_features=st.integers(1, 70),
+    n_hops=st.integers(0, 12),
+    weighted=st.booleans(),
+    sparse=st.booleans(),
+    r=st.lists(st.floats(0, 1), min_size=1, max_size=4),
+    options=st.sampled_from(COMBINATIONS),
+)
+def test_random_graphs_agree_with_the_oracle(
+    seed, n, density, n_features, n_hops, weighted, sparse, r, options
+):
+    A, X = random_graph(seed, n, density, weighted=weighted, n_features=n_features, sparse=sparse)
+    found = NAFS(n_hops, r, *options).fit_transform(X, adjacency=A)
+    assert_close(found, oracle.embedding(A.toarray(), X, n_hops, r, *options))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_hops=st.integers(0, 10),
+    r=st.floats(0, 1),
+    distance=st.sampled_from(DISTANCES),
+    weighted=st.booleans(),
+)
+def test_inspection_agrees_with_the_oracle(seed, n_hops, r, distance, weighted):
+    A, X = random_graph(seed, 30, 0.1, weighted=weighted, n_features=5)
+    dense = A.toarray()
+    D = oracle.distances(dense, X, n_hops, r, distance)
+    np.testing.assert_allclose(oversmoothing_distances(X, A, n_hops, r, distance), D, rtol=1e-4, atol=2e-6)
+    for weighting in WEIGHTINGS:
+        np.testing.assert_allclose(
+            smoothing_weights(X, A, n_hops, r, distance, weighting),
+            oracle.weights(D, weighting),
+            rtol=1e-4,
+            atol=2e-5,
+        )
+    np.testing.assert_allclose(normalized_adjacency(A, r).toarray(), oracle.normalized(dense, r), rtol=1e-6)
+    np.testing.assert_allclose(
+        stationary_state(X, A, r), oracle.stationary(dense, X, r), rtol=1e-5, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        smoothed_features(X, A, n_hops, r),
+        oracle.hops(dense, X, n_hops, r)[-1],
+        rtol=1e-5,
+        atol=2e-6,
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1.0, 1e12, 1e37])
+def test_the_scale_of_features_does_not_matter(scale):
+    A, X = random_graph(4, n_features=33)
+    expected = oracle.embedding(A.toarray(), X, 6, (0.5,), "mean", "adaptive", "cosine")
+    found = NAFS(6, 0.5).fit_transform(X * scale, adjacency=A)
+    assert_close(found / np.float32(scale), expected)
+
+
+def test_rows_of_very_different_size():
+    A, X = random_graph(5, n_features=20)
+    X *= np.logspace(-25, 10, len(X))[:, None]
+    assert_close(
+        NAFS(5, 0.5).fit_transform(X, adjacency=A),
+        oracle.embedding(A.toarray(), X, 5, (0.5,), "mean", "adaptive", "cosine"),
+    )
+
+
+def test_a_large_euclidean_distance_does_not_overflow():
+    A, X = random_graph(6)
+    X = X * 300  # exp(D) alone would overflow float32
+    found = NAFS(6, 0.2, distance="euclidean").fit_transform(X, adjacency=A)
+    expected = oracle.embedding(A.toarray(), X, 6, (0.2,), "mean", "adaptive", "euclidean")
+    # D itself is known to 1e-7 of its size, and the weights see that error times D.
+    assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
+
+
+def test_hubs_are_summed_without_losing_digits():
+    n = 200_000
+    star = sp.coo_array((np.ones(n - 1), (np.zeros(n - 1, int), np.arange(1, n))), shape=(n, n))
+    X = np.full((n, 1), 0.1)
+    X[0] = 7.7
+    hub = smoothed_features(X, star, hop=1, r=0.0, directed=False)[0, 0]
+    assert abs(hub - (7.7 + 0.1 * (n - 1)) / n) < 1e-5 * 0.1
+
+
+@pytest.mark.parametrize("width", [1, 3, 8, 15, 64, 100, 129])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_the_same_bits_however_it_is_run(width, distance):
+    A, X = random_graph(7, 300, 0.05, weighted=True, n_features=width)
+    r = (0.0, 0.25, 0.5)
+    first = NAFS(6, r, "concat", distance=distance, n_threads=1).fit_transform(X, adjacency=A)
+    for threads, limit in [(1, None), (2, None), (3, None), (7, None), (1, "1GB"), (2, "1GB")]:
+        again = NAFS(6, r, "concat", distance=distance, n_threads=threads, memory_limit=limit).fit_transform(
+            X, adjacency=A
+        )
+        assert first.tobytes() == again.tobytes()
+    for column, value in enumerate(r):
+        alone = NAFS(6, value, distance=distance).fit_transform(X, adjacency=A)
+        assert np.array_equal(first[:, column * width : (column + 1) * width], alone)
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_a_sweep_yields_what_separate_runs_would(ensemble, weighting):
+    A, X = random_graph(8)
+    model = NAFS(9, (0.0, 0.5), ensemble, weighting)
+    swept = dict(model.sweep(X, adjacency=A, hops=[9, 0, 4]))
+    assert list(swept) == [0, 4, 9]
+    for K, Z in swept.items():
+        alone = NAFS(K, (0.0, 0.5), ensemble, weighting).fit_transform(X, adjacency=A)
+        assert np.array_equal(Z, alone)
+
+
+def test_large_states_are_streamed_past_the_cache_with_the_same_bits(monkeypatch):
+    import nafs.smoothing.hops as hops_module
+
+    A, X = random_graph(9, 200, 0.1, n_features=100)
+    plain = NAFS(5).fit_transform(X, adjacency=A)
+    monkeypatch.setattr(hops_module, "_STREAM_BYTES", 0)
+    monkeypatch.setattr(hops_module, "_BLOCK_WORK", 5_000)  # and in many small blocks
+    assert np.array_equal(plain, NAFS(5).fit_transform(X, adjacency=A))
+
+
+@pytest.fixture
+def baseline_loops():
+    before = _kernel.in_use()
+    _kernel.use("baseline")
+    yield
+    _kernel.use(before)
+
+
+@pytest.mark.parametrize("state_dtype", ["float32", "float16"])
+@pytest.mark.parametrize("width", [1, 7, 70])
+def test_loops_for_any_cpu_agree(width, state_dtype, request):
+    A, X = random_graph(10, weighted=True, n_features=width)
+    fast = NAFS(6, state_dtype=state_dtype).fit_transform(X, adjacency=A)
+    request.getfixturevalue("baseline_loops")
+    assert _kernel.in_use() == "baseline"
+    found = NAFS(6, state_dtype=state_dtype).fit_transform(X, adjacency=A)
+    tolerance = 1e-5 if state_dtype == "float32" else 2e-3
+    assert np.abs(found - fast).max() <= tolerance * np.abs(fast).max()
+
+
+def test_an_instruction_set_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="cannot run the loops for 'v9'"):
+        _kernel.use("v9")
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_float16_states_keep_three_digits(distance, scale):
+    A, X = random_graph(11, n_features=40)
+    X = X * scale
+    if distance == "euclidean" and scale > 1:
+        X /= 1e5
+    full = NAFS(10, distance=distance).fit_transform(X, adjacency=A)
+    half = NAFS(10, distance=distance, state_dtype="float16").fit_transform(X, adjacency=A)
+    assert np.abs(half - full).max() < 2e-3 * np.abs(full).max()
+    assert not np.array_equal(half, full)
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
+def test_golden_embeddings(name, planetoid_home):
+    golden = golden_values()
+    X, A, _ = load_planetoid(name, planetoid_home)
+    check_golden(golden, name, X, A)
+
+
+def test_golden_wiki(data_home):
+    from scipy.io import loadmat
+
+    path = data_home / "wiki" / "wiki.mat"
+    if not path.exists():
+        pytest.skip(f"{path} is missing")
+    content = loadmat(path)
+    check_golden(golden_values(), "wiki", content["fea"], content["W"] != 0)
+
+
+def golden_values():
+    path = Path(os.environ.get("NAFS_DATA_HOME", "")).parent / "golden" / "nafs_golden.npz"
+    if not path.exists():
+        pytest.skip("golden/nafs_golden.npz is missing beside NAFS_DATA_HOME")
+    return np.load(path, allow_pickle=False)
+
+
+def check_golden(golden, name, X, A):
+    rows, n_hops = golden[f"{name}_rows"], int(golden[f"{name}_n_hops"])
+    for r in (0, 0.1, 0.2, 0.3, 0.4, 0.5):
+        Z = NAFS(n_hops, r, directed=False).fit_transform(X, adjacency=A)
+        assert_close(Z[rows], golden[f"{name}_r{r:g}_embedding"])
+        W = smoothing_weights(X, A, n_hops, r, directed=False)
+        np.testing.assert_allclose(W[rows], golden[f"{name}_r{r:g}_weights"], rtol=1e-5)

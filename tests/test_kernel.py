@@ -1,0 +1,99 @@
+"""The kernel raises on wrong calls instead of reading past a buffer, and counts in 64 bits."""
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+
+from nafs import NAFS
+from nafs.graph import read_adjacency, read_features
+from nafs.smoothing import Method, _kernel
+from nafs.smoothing.hops import Hops
+
+PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+@pytest.fixture
+def call():
+    hops = Hops(read_adjacency(PATH), read_features(np.eye(3)), Method(3, (0.5,)), (0.5,))
+    hops.advance()
+    return {"state": hops._state, "next": hops._next, "begin": 0, "end": 3, **hops._fixed}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"begin": -1},
+        {"end": 4},
+        {"begin": 2, "end": 1},
+        {"features": 0},
+        {"groups": 2},
+        {"distance": 9},
+        {"weighting": -1},
+        {"indptr": np.zeros(3, np.int64)},
+        {"indptr": np.array([0, 1, 2, 99], np.int64)},
+        {"weights": np.ones(1, np.float32)},
+        {"state": np.zeros((2, 3), np.float32)},
+        {"state": np.zeros((3, 3), np.int32)},
+        {"next": np.zeros((3, 2), np.float32)},
+        {"next": np.zeros((3, 3), np.float16)},
+        {"sum": None},
+        {"sum": np.zeros((3, 6), np.float32)[:, ::2]},
+        {"total": np.zeros((1, 1), np.float32)},
+        {"reference": None},
+        {"reference": np.zeros((2, 3), np.float32)},
+        {"reference_norms": None},
+        {"component": np.zeros(2, np.int32)},
+        {"state": None},
+        {"distance": 2, "scale": None},
+    ],
+)
+def test_wrong_shapes_and_options_raise(call, wrong):
+    with pytest.raises(ValueError, match="kernel: "):
+        _kernel.hop(**{**call, **wrong})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"indices": np.zeros(4, np.int64)},
+        {"sum": np.zeros((3, 3), np.float64)},
+        {"inverse_degree": np.zeros(3)},
+    ],
+)
+def test_arrays_of_another_type_are_not_copied_silently(call, wrong):
+    with pytest.raises(TypeError):
+        _kernel.hop(**{**call, **wrong})
+
+
+def test_a_state_cannot_be_overwritten(call):
+    with pytest.raises(ValueError, match="cannot overwrite"):
+        _kernel.hop(**{**call, "next": call["state"]})
+
+
+def test_the_gather_probe_reads_every_neighbour():
+    graph = read_adjacency(PATH)
+    state = np.arange(9, dtype=np.float32).reshape(3, 3)
+    expected = ((PATH + np.eye(3)) @ state).sum()
+    assert _kernel.gather(graph.indptr, graph.indices, state, 2) == pytest.approx(expected)
+
+
+@pytest.mark.slow
+def test_states_of_more_than_two_to_the_31_elements():
+    f, r = 8, tuple(np.linspace(0, 1, 16))
+    n = 2**31 // (f * len(r)) + 1000
+    nodes = np.arange(n, dtype=np.int32)
+    ring = np.stack([np.roll(nodes, 1), np.roll(nodes, -1)], axis=1)
+    ring.sort(axis=1)
+    A = sp.csr_array((np.ones(2 * n, bool), ring.ravel(), np.arange(0, 2 * n + 1, 2)), shape=(n, n))
+    X = np.random.default_rng(0).random((n, f), dtype=np.float32)
+    Z = NAFS(2, r, "max", "last", state_dtype="float16", directed=True, memory_limit="12GB").fit_transform(
+        X, adjacency=A
+    )
+    # Around any row a short ring looks the same: every node has two neighbours.
+    for row in (0, n // 2, n - 900, n - 1):
+        around = (row + np.arange(-5, 6)) % n
+        small = np.zeros((11, 11))
+        small[np.arange(11), (np.arange(11) + 1) % 11] = 1
+        expected = oracle.embedding(small + small.T, X[around], 2, r, "max", "last", "cosine")[5]
+        np.testing.assert_allclose(Z[row], expected, atol=2e-3)

@@ -1,0 +1,118 @@
+"""Memory is estimated before it is used, and a limit is kept."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import random_graph
+
+from nafs import NAFS
+from nafs.engines.budget import parse_memory, show_bytes
+from nafs.engines.memory import plan
+from nafs.graph import read_adjacency
+from nafs.smoothing import Method
+
+# Measures the growth of the process's peak while fitting. The first fit, on a tiny graph, pays for
+# imports, the thread pool and the like.
+MEASURE = """
+import sys, resource
+import numpy as np, scipy.sparse as sp
+from nafs import NAFS
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+n, f = 200_000, 64
+rng = np.random.default_rng(0)
+ring = np.arange(n)
+rows = np.concatenate([ring, ring, ring, ring])
+columns = np.concatenate([(ring + step) % n for step in (1, -1, 7, -7)])
+A = sp.csr_array((np.ones(4 * n, np.int8), (rows, columns)), shape=(n, n))
+X = rng.random((n, f), dtype=np.float32)
+del rows, columns, ring
+settings = eval(sys.argv[1])
+NAFS(**settings).fit_transform(X[:50], adjacency=A[:50, :50], **{})
+before = peak()
+model = NAFS(**settings).fit(X, adjacency=A)
+print((peak() - before) / X.nbytes)
+"""
+
+
+def growth(**settings):
+    """Peak memory above the inputs, in units of the feature matrix."""
+    settings["directed"] = False
+    run = subprocess.run(
+        [sys.executable, "-c", MEASURE, repr(settings)], capture_output=True, text=True, check=True
+    )
+    return float(run.stdout)
+
+
+def test_the_mean_needs_less_than_five_matrices():
+    assert growth(n_hops=3) < 5
+
+
+def test_float16_states_need_one_matrix_less():
+    assert growth(n_hops=3, state_dtype="float16") < 4
+
+
+@pytest.mark.parametrize("matrices", [6, 12, 25])
+def test_a_limit_is_used_and_kept(matrices):
+    nbytes = 200_000 * 64 * 4
+    assert growth(n_hops=3, memory_limit=matrices * nbytes) < matrices
+
+
+def test_a_limit_decides_how_many_r_go_side_by_side():
+    graph = read_adjacency(random_graph(0, 500)[0])
+    one = plan(graph, 100, Method())
+    assert one.group == 1
+    assert plan(graph, 100, Method(), memory_limit=one.nbytes).group == 1
+    groups = [plan(graph, 100, Method(), memory_limit=k * one.nbytes).group for k in range(1, 9)]
+    assert groups == sorted(groups)
+    assert groups[-1] == 6
+    assert plan(graph, 100, Method(), together=True).group == 6
+
+
+def test_what_cannot_fit_is_refused_before_it_starts():
+    A, X = random_graph(0)
+    with pytest.raises(MemoryError, match=r"needs .* besides its inputs, more than .* 1 kB"):
+        NAFS(memory_limit="1kB").fit(X, adjacency=A)
+    with pytest.raises(MemoryError, match="float16"):
+        next(iter(NAFS(memory_limit=1000).sweep(X, adjacency=A)))
+
+
+def test_the_estimate_counts_the_result_and_the_states():
+    graph = read_adjacency(np.zeros((1000, 1000)))
+    matrix = 1000 * 64 * 4
+    small = 1000 * 4 * 6
+    assert plan(graph, 64, Method()).nbytes == 4 * matrix + small
+    assert plan(graph, 64, Method(), state_dtype="float16").nbytes == 3 * matrix + small
+    assert plan(graph, 64, Method(weighting="last")).nbytes == 3 * matrix + small
+    assert plan(graph, 64, Method(ensemble="concat")).nbytes == 9 * matrix + small
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        (None, None),
+        (7, 7),
+        ("7", 7),
+        ("2kB", 2000),
+        ("2KiB", 2048),
+        ("0.5g", 500_000_000),
+        ("1TB", 10**12),
+    ],
+)
+def test_limits_as_people_write_them(limit, expected):
+    assert parse_memory(limit) == expected
+
+
+@pytest.mark.parametrize("limit", ["", "GB", "4 XB", "-4GB", "4ib", "0"])
+def test_limits_nobody_understands(limit):
+    with pytest.raises(ValueError, match="memory_limit"):
+        parse_memory(limit)
+
+
+@pytest.mark.parametrize(("size", "text"), [(5, "5 B"), (1500, "1.5 kB"), (2 * 10**12, "2 TB")])
+def test_sizes_for_people(size, text):
+    assert show_bytes(size) == text
