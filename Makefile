@@ -1,0 +1,51 @@
+# Everything runs in a virtual environment of its own, set up on first use and again when files change.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type f -not -path '*/__pycache__/*')
+
+# Real data sets for tests and benchmarks; what needs them is skipped where there are none.
+NAFS_DATA_HOME ?= $(abspath $(wildcard ../shared/datasets))
+export NAFS_DATA_HOME
+
+.PHONY: demo test test-slow lint format bench sanitize clean
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/digits.py
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest --doctest-modules --pyargs nafs tests
+
+test-slow: $(VENV)/test
+	$(BIN)/python -m pytest --slow --doctest-modules --pyargs nafs tests
+
+lint: $(VENV)/lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/bench
+	$(BIN)/python benchmarks/run.py
+
+sanitize: $(VENV)/test
+	PYTHON=$(abspath $(BIN)/python) tools/sanitize.sh
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nafs needs Python 3.11 or later; name one with PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/installed: $(BIN)/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet .
+	touch $@
+
+$(VENV)/test $(VENV)/lint $(VENV)/bench: $(VENV)/%: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet '.[$*]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
