@@ -126,7 +126,8 @@ def test_hubs_are_summed_without_losing_digits():
 
 @pytest.mark.parametrize("width", [1, 3, 8, 15, 64, 100, 129])
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_the_same_bits_however_it_is_run(width, distance):
+def test_the_same_bits_however_it_is_run(width, distance, monkeypatch):
+    monkeypatch.setattr("nafs.engines.memory.CACHED_STATE", 0)  # so that a limit means side by side
     A, X = random_graph(7, 300, 0.05, weighted=True, n_features=width)
     r = (0.0, 0.25, 0.5)
     first = NAFS(6, r, "concat", distance=distance, n_threads=1).fit_transform(X, adjacency=A)

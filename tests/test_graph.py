@@ -178,9 +178,26 @@ def test_features_of_every_kind(dtype, form):
     assert np.array_equal(found, expected)
 
 
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "stationary_cosine"])
+def test_sparse_features_stay_sparse_and_agree_with_dense_ones(distance):
+    rng = np.random.default_rng(0)
+    dense = rng.random((40, 90)) * (rng.random((40, 90)) < 0.1)
+    A = sp.random_array((40, 40), density=0.1, rng=rng)
+    repeated = sp.coo_array(sp.hstack([sp.coo_array(dense / 2), sp.coo_array((40, 0))]))
+    doubled = sp.coo_array(
+        (np.tile(repeated.data, 2), (np.tile(repeated.row, 2), np.tile(repeated.col, 2))), shape=(40, 90)
+    )
+    expected = NAFS(5, distance=distance, directed=False).fit_transform(dense, adjacency=A)
+    for X in (sp.csr_array(dense), sp.csc_matrix(dense), doubled):
+        assert read_features(X).sparse is not None
+        found = NAFS(5, distance=distance, directed=False).fit_transform(X, adjacency=A)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+    assert read_features(sp.csr_array(np.ones((3, 3)))).dense is not None
+
+
 def test_float32_features_are_not_copied():
     X = np.ones((3, 2), np.float32)
-    assert read_features(X) is X
+    assert read_features(X).dense is X
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from nafs.engines import memory
 from nafs.engines.budget import parse_memory
 from nafs.engines.memory import ProgressCallback
-from nafs.graph import Adjacency, nearest_neighbor_graph, read_adjacency, read_features
+from nafs.graph import Adjacency, Features, nearest_neighbor_graph, read_adjacency, read_features
 from nafs.smoothing.hops import STATE_DTYPES
 from nafs.smoothing.method import DEFAULT_R, Method, check_choice, check_hops, check_r
 from nafs.smoothing.threads import check_threads
@@ -259,18 +259,20 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         self.adjacency_ = graph
         return self.embedding_
 
-    def _read(self, X: Any, adjacency: Any, *, reset: bool) -> tuple[NDArray[np.float32], Adjacency]:
+    def _read(self, X: Any, adjacency: Any, *, reset: bool) -> tuple[Features, Adjacency]:
         self._method()
         self._resources()
         X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
         features = read_features(X)
         if adjacency is None:
             return features, nearest_neighbor_graph(X, self.n_neighbors, self.metric)
-        graph = read_adjacency(adjacency, len(features), directed=self.directed, self_loops=self.self_loops)
+        graph = read_adjacency(
+            adjacency, features.shape[0], directed=self.directed, self_loops=self.self_loops
+        )
         return features, graph
 
     def _embed(
-        self, features: NDArray[np.float32], graph: Adjacency, progress: ProgressCallback | None
+        self, features: Features, graph: Adjacency, progress: ProgressCallback | None
     ) -> NDArray[np.float32]:
         return memory.embed(graph, features, self._method(), progress=progress, **self._resources())
 

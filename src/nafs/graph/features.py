@@ -1,60 +1,126 @@
-"""Features as hops need them: a dense float32 matrix with contiguous rows, checked once."""
+"""Features as hops need them: float32 rows, dense or sparse, checked once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-_BLOCK = 1 << 22  # values looked at in one go
+_BLOCK = 1 << 20  # values looked at in one go
+_SPARSE_BELOW = 0.25  # share of stored values; above it dense rows are smaller and faster
 
 
-def read_features(features: Any) -> NDArray[np.float32]:
-    """Validate a feature matrix and return it as C-ordered float32, without a copy where it is so.
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A feature matrix with one row per node: exactly one of ``dense`` and ``sparse`` is there.
+
+    Built by :func:`read_features`; the values are taken as valid.
+    """
+
+    dense: NDArray[np.float32] | None
+    sparse: Any = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and features."""
+        n, f = (self.sparse if self.dense is None else self.dense).shape
+        return n, f
+
+    @cached_property
+    def norms(self) -> NDArray[np.float32]:
+        """Euclidean norm of each row, summed in float64."""
+        n, f = self.shape
+        if self.dense is None:
+            values = self.sparse.data.astype(np.float64)
+            rows = np.repeat(np.arange(n), np.diff(self.sparse.indptr))
+            sums = np.bincount(rows, weights=values * values, minlength=n)
+            return np.sqrt(sums).astype(np.float32)
+        norms, step = np.empty(n, np.float32), max(1, _BLOCK // f)
+        for top in range(0, n, step):
+            block = self.dense[top : top + step].astype(np.float64)
+            norms[top : top + step] = np.sqrt(np.einsum("ij,ij->i", block, block))
+        return norms
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest absolute value."""
+        values = self.sparse.data if self.dense is None else self.dense
+        return max(abs(float(values.max())), abs(float(values.min()))) if values.size else 0.0
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self.dense if self.dense is not None else sp.csc_array(self.sparse)
+
+    def columns(self, left: int, right: int) -> NDArray[np.float64]:
+        """Some columns, dense in float64."""
+        block = self._columns[:, left:right]
+        return np.asarray(block.toarray() if self.dense is None else block, dtype=np.float64)
+
+    def for_kernel(self) -> dict[str, Any]:
+        """The arrays under the names that the kernel gives them."""
+        if self.dense is not None:
+            return {"x": self.dense, "x_norms": self.norms}
+        return {
+            "x_indptr": self.sparse.indptr.astype(np.int64),
+            "x_indices": self.sparse.indices.astype(np.int32),
+            "x_values": self.sparse.data,
+            "x_norms": self.norms,
+        }
+
+
+def read_features(features: Any) -> Features:
+    """Validate a feature matrix; float32 in C order is taken without a copy.
 
     Parameters
     ----------
     features : array-like, sparse matrix or sparse array of shape (n, f)
-        Booleans, integers or floats, all finite.
+        Booleans, integers or floats, all finite. A sparse matrix stays sparse while less than a
+        quarter of it is stored.
 
     Returns
     -------
-    ndarray of float32, shape (n, f)
+    Features
 
     Examples
     --------
     >>> from nafs.graph import read_features
-    >>> read_features([[1, 2], [3, 4]])
+    >>> read_features([[1, 2], [3, 4]]).dense
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    if sp.issparse(features):
-        _check_kind(features.dtype)
-        rows = sp.csr_array(features)
-        values = rows.data
-        if values.dtype.kind == "f":
-            bad = ~np.isfinite(values)
-            if bad.any():
-                _refuse(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[bad])
-        _check_range(values)
-        _check_shape(rows.shape)
-        return np.ascontiguousarray(rows.astype(np.float32).toarray())
-    array = np.asarray(features)
-    _check_kind(array.dtype)
-    _check_shape(array.shape)
-    if array.dtype.kind == "f":
-        _check_finite(array)
-    _check_range(array)
-    return np.ascontiguousarray(array, dtype=np.float32)
+    if isinstance(features, Features):
+        return features
+    matrix = features if sp.issparse(features) else np.asarray(features)
+    _check_kind(matrix.dtype)
+    _check_shape(matrix.shape)
+    if sp.issparse(matrix):
+        return _read_sparse(matrix)
+    if matrix.dtype.kind == "f":
+        _check_finite(matrix)
+    _check_range(matrix)
+    return Features(np.ascontiguousarray(matrix, dtype=np.float32))
 
 
-def largest_magnitude(features: NDArray[np.float32]) -> float:
-    """Largest absolute value, without a temporary as large as the matrix."""
-    if features.size == 0:
-        return 0.0
-    return max(abs(float(features.max())), abs(float(features.min())))
+def _read_sparse(matrix: Any) -> Features:
+    rows = sp.csr_array(matrix)
+    values = rows.data
+    if values.dtype.kind == "f":
+        bad = ~np.isfinite(values)
+        if bad.any():
+            _refuse(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[bad])
+    _check_range(values)
+    if not rows.has_canonical_format:
+        rows = rows.astype(np.float64) if values.dtype.kind in "biu" else rows.copy()
+        rows.sum_duplicates()
+        _check_range(rows.data)
+    rows = rows.astype(np.float32)
+    if rows.nnz < _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
+        return Features(None, rows)
+    return Features(np.ascontiguousarray(rows.toarray()))
 
 
 def _check_kind(dtype: np.dtype[Any]) -> None:

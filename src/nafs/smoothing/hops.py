@@ -19,8 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.graph import Adjacency
-from nafs.graph.features import largest_magnitude
+from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
 from nafs.smoothing.method import Method
 from nafs.smoothing.stationary import component_centres
@@ -59,8 +58,29 @@ class Layout:
         size = np.dtype(self.state_dtype).itemsize
         states = 2 * self.n_nodes * self.stride * size
         sums = 0 if method.weighting == "last" else self.n_nodes * self.stride * 4
-        # 1/d̃, norms of X, and d̃^r, d̃^(-r), total, peak for each r
-        return states + sums + self.n_nodes * 4 * (2 + 4 * self.n_groups)
+        # 1/d̃, norms of X, and d̃^r, d̃^(-r), total, peak, pending for each r
+        return states + sums + self.n_nodes * 4 * (2 + 6 * self.n_groups)
+
+
+class Workspace:
+    """Two states and a running sum, allocated once and used for one group of r's after another.
+
+    Touching fresh memory costs as much as several hops; touching it again costs nothing.
+    """
+
+    def __init__(self, layout: Layout, method: Method) -> None:
+        rows, stride = layout.n_nodes, layout.stride
+        nbytes = rows * stride * np.dtype(layout.state_dtype).itemsize
+        self._states = [_aligned(nbytes) for _ in range(2)]
+        self._sum = None if method.weighting == "last" else _aligned(rows * stride * 4)
+
+    def states(self, layout: Layout) -> list[NDArray[np.float32]]:
+        """The two states, for a layout no larger than the one allocated for."""
+        return [_as_rows(buffer, layout, layout.state_dtype) for buffer in self._states]
+
+    def sum(self, layout: Layout) -> NDArray[np.float32] | None:
+        """The running sum; ``None`` where the weighting needs none."""
+        return None if self._sum is None else _as_rows(self._sum, layout, "float32")
 
 
 class Hops:
@@ -69,12 +89,14 @@ class Hops:
     Parameters
     ----------
     graph : Adjacency
-    features : ndarray of float32, C-ordered
+    features : Features
     method : Method
         Its ``r`` and ``n_hops`` are the whole run's; ``r`` below is the part done here.
     r : tuple of floats
     state_dtype : {"float32", "float16"}
     n_threads : int
+    workspace : Workspace, optional
+        Memory to use; its contents are overwritten.
     keep_distances : bool
         Leave D_i(k) of the latest hop in ``distances``, of shape (n, len(r)).
     """
@@ -82,12 +104,13 @@ class Hops:
     def __init__(
         self,
         graph: Adjacency,
-        features: NDArray[np.float32],
+        features: Features,
         method: Method,
         r: tuple[float, ...],
         *,
         state_dtype: str = "float32",
         n_threads: int = 1,
+        workspace: Workspace | None = None,
         keep_distances: bool = False,
     ) -> None:
         n, f = features.shape
@@ -101,30 +124,28 @@ class Hops:
         distance = method.distance if measures else "none"
 
         # The state holds values up to 2: float16 cannot overflow, nor can the sums of float32.
-        largest = largest_magnitude(features)
-        unit = 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0
+        unit = 2.0 ** math.ceil(math.log2(features.largest)) if features.largest > 0 else 1.0
         degrees = graph.degrees[:, None]
         powers = np.asarray(r)[None, :]
         self._scale = np.ascontiguousarray(degrees**powers * unit, dtype=np.float32)
-        self._unscale = np.ascontiguousarray(degrees**-powers / unit, dtype=np.float32)
+        unscale = np.ascontiguousarray(degrees**-powers / unit, dtype=np.float32)
 
-        self._centre = self._component = reference = norms = None
+        self._centres = centre_norms = component = None
         if distance in ("euclidean", "stationary_cosine"):
             centres = component_centres(graph, features, r)
             centres /= np.float32(unit)
-            self._component = graph.components
-            if distance == "euclidean":
-                self._centre = centres
-            else:
-                reference, norms = centres, _norms(centres.reshape(-1, f)).reshape(-1, groups)
-        elif distance == "cosine":
-            reference, norms = features, _norms(features)[:, None]
+            component = graph.components
+            centre_norms = np.linalg.norm(centres.reshape(-1, groups, f), axis=2).astype(np.float32)
+            self._centres = centres
+        self._centred = distance == "euclidean"
 
-        self._state = self._new_state()
-        self._next = self._new_state()
-        sums = method.weighting != "last"
-        self._sum = _aligned((n, self.layout.stride), np.dtype(np.float32)) if sums else None
-        self._total = np.zeros((n, groups), np.float32) if sums else None
+        workspace = workspace or Workspace(self.layout, method)
+        self._state, self._next = workspace.states(self.layout)
+        self._sum = workspace.sum(self.layout)
+        self._total = None if self._sum is None else np.zeros((n, groups), np.float32)
+        self._owing = False
+        halves = self._sum is not None and state_dtype == "float32"
+        self._pending = np.empty((n, 2 * groups), np.float32) if halves else None
         unbounded = method.weighting == "adaptive" and distance == "euclidean"
         self.distances = np.empty((n, groups), np.float32) if keep_distances else None
         self._fixed = {
@@ -135,9 +156,12 @@ class Hops:
             "features": f,
             "groups": groups,
             "scale": self._scale,
-            "component": self._component,
-            "reference": reference,
-            "reference_norms": norms,
+            "unscale": unscale,
+            "centres": self._centres,
+            "centre_norms": centre_norms,
+            "component": component,
+            "centred": self._centred,
+            **features.for_kernel(),
             "sum": self._sum,
             "total": self._total,
             "peak": np.empty((n, groups), np.float32) if unbounded else None,
@@ -148,31 +172,46 @@ class Hops:
             "threads": n_threads,
         }
 
-    def _new_state(self) -> NDArray[np.float32]:
-        shape = (self.layout.n_nodes, self.layout.stride)
-        return _aligned(shape, np.dtype(self.layout.state_dtype))
-
-    def advance(self, *, keep_state: bool = True, tick: Callable[[int], None] | None = None) -> None:
+    def advance(
+        self,
+        *,
+        keep_state: bool = True,
+        postpone: bool = False,
+        tick: Callable[[int], None] | None = None,
+    ) -> None:
         """Compute the next hop, the first one being hop 0.
 
         Parameters
         ----------
+        postpone : bool
+            Nobody wants the embedding at this hop: where that saves memory traffic, leave its share of
+            the sum to the next hop. The bits are the same.
         keep_state : bool
             ``False`` for the last hop, whose state nobody will read, saves writing it.
         tick : callable, optional
             Called after each block of rows with the number of rows done.
         """
-        start: dict[str, object] = {"state": self._state}
-        if self.hop < 0:
-            start = {"x": self.features, "unscale": self._unscale, "centre": self._centre}
+        state = self._state if self.hop >= 0 else None
         following = self._next if keep_state else None
+        owing = self._owing
+        postpone = postpone and not owing and self.hop >= 0 and self._pending is not None
+        pending = self._pending if owing or postpone else None
         for begin, end in self.blocks:
-            _kernel.hop(begin=begin, end=end, next=following, **start, **self._fixed)
+            _kernel.hop(
+                begin=begin,
+                end=end,
+                state=state,
+                next=following,
+                pending=pending,
+                postpone=postpone,
+                **self._fixed,
+            )
             if tick is not None:
                 tick(end - begin)
         if keep_state:
             self._state, self._next = self._next, self._state
         self.hop += 1
+        self._owing = postpone
 
     def write(self, out: NDArray[np.float32], first_r: int) -> None:
         """Combine the embedding for K = the current hop into ``out``.
@@ -193,8 +232,8 @@ class Hops:
                 source=source,
                 total=self._total,
                 scale=self._scale,
-                centre=self._centre,
-                component=self._component if self._centre is not None else None,
+                centres=self._centres if self._centred else None,
+                component=self._fixed["component"],
                 out=target,
                 features=f,
                 groups=self.layout.n_groups,
@@ -209,22 +248,16 @@ class Hops:
             )
 
 
-def _aligned(shape: tuple[int, int], dtype: np.dtype[np.generic]) -> NDArray[np.float32]:
-    """An uninitialised matrix that starts on a cache line, as streaming stores require."""
-    nbytes = shape[0] * shape[1] * dtype.itemsize
+def _aligned(nbytes: int) -> NDArray[np.uint8]:
+    """Uninitialised bytes that start on a cache line, as streaming stores require."""
     raw = np.empty(nbytes + 64, dtype=np.uint8)
     offset = -raw.ctypes.data % 64
-    return raw[offset : offset + nbytes].view(dtype).reshape(shape)
+    return raw[offset : offset + nbytes]
 
 
-def _norms(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Euclidean norm of each row, summed in float64 by blocks of rows."""
-    norms = np.empty(len(rows), np.float32)
-    step = max(1, (1 << 20) // rows.shape[1])
-    for top in range(0, len(rows), step):
-        block = rows[top : top + step].astype(np.float64)
-        norms[top : top + step] = np.sqrt(np.einsum("ij,ij->i", block, block))
-    return norms
+def _as_rows(buffer: NDArray[np.uint8], layout: Layout, dtype: str) -> NDArray[np.float32]:
+    nbytes = layout.n_nodes * layout.stride * np.dtype(dtype).itemsize
+    return buffer[:nbytes].view(dtype).reshape(layout.n_nodes, layout.stride)
 
 
 def _row_blocks(graph: Adjacency, width: int) -> list[tuple[int, int]]:

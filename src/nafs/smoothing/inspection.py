@@ -58,7 +58,7 @@ def smoothed_features(
     hops = _hops(features, adjacency, method, directed, self_loops, n_threads, distances=False)
     for last in _run(hops):
         result = last
-    out = np.empty_like(result.features)
+    out = np.empty(result.features.shape, np.float32)
     result.write(out, 0)
     return out
 
@@ -104,7 +104,7 @@ def oversmoothing_distances(
     check_choice("distance", distance, DISTANCES)
     method = Method(n_hops, check_r(r), weighting="last", distance=distance)
     hops = _hops(features, adjacency, method, directed, self_loops, n_threads, distances=True)
-    out = np.empty((len(hops.features), method.n_hops + 1), np.float32)
+    out = np.empty((hops.layout.n_nodes, method.n_hops + 1), np.float32)
     for state in _run(hops):
         assert state.distances is not None
         out[:, state.hop] = state.distances[:, 0]
@@ -186,7 +186,7 @@ def _hops(
     distances: bool,
 ) -> Hops:
     X = read_features(features)
-    graph = read_adjacency(adjacency, len(X), directed=directed, self_loops=self_loops)
+    graph = read_adjacency(adjacency, X.shape[0], directed=directed, self_loops=self_loops)
     threads = check_threads(n_threads)
     return Hops(graph, X, method, method.r, n_threads=threads, keep_distances=distances)
 

@@ -12,15 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nafs.graph import Adjacency, read_adjacency, read_features
+from nafs.graph import Adjacency, Features, read_adjacency, read_features
 from nafs.smoothing.method import check_r
 
 _COLUMNS = 32  # features handled at a time, so that float64 sums need little memory
 
 
-def component_centres(
-    graph: Adjacency, features: NDArray[np.float32], r: tuple[float, ...]
-) -> NDArray[np.float32]:
+def component_centres(graph: Adjacency, features: Features, r: tuple[float, ...]) -> NDArray[np.float32]:
     """Centres Σ_{j∈C} d̃_j^(1-r) X_j / vol(C), one row per component, the r's side by side."""
     require_undirected(graph)
     components, degrees = graph.components, graph.degrees
@@ -31,7 +29,7 @@ def component_centres(
         share = degrees ** (1 - value) / volume
         mean = sp.csr_array((share, (components, np.arange(n))), shape=(count, n))
         for left in range(0, f, _COLUMNS):
-            block = features[:, left : left + _COLUMNS].astype(np.float64)
+            block = features.columns(left, min(f, left + _COLUMNS))
             centres[:, g * f + left : g * f + left + block.shape[1]] = mean @ block
     return centres
 
@@ -78,7 +76,7 @@ def stationary_state(
     """
     values = check_r(r)
     X = read_features(features)
-    graph = read_adjacency(adjacency, len(X), directed=directed, self_loops=self_loops)
+    graph = read_adjacency(adjacency, X.shape[0], directed=directed, self_loops=self_loops)
     centres = component_centres(graph, X, values)
     scale = (graph.degrees ** values[0]).astype(np.float32)
     return np.asarray(centres[graph.components] * scale[:, None], dtype=np.float32)

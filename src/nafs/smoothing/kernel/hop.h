@@ -19,14 +19,22 @@ struct Neighbours {
   const float* inverse_degree = nullptr;  // 1 / d~_i
 };
 
-// The rows that distances are taken to: the features themselves, or one row per component.
-struct Reference {
-  const float* rows = nullptr;
-  const int32_t* component = nullptr;  // null: row i belongs to node i
-  const float* norms = nullptr;        // [rows][norm_groups]
+// The features, dense or as compressed sparse rows, and the Euclidean norm of each row.
+struct Features {
+  const float* rows = nullptr;  // null: sparse
   int64_t stride = 0;
-  int64_t group_stride = 0;  // 0: every r shares the row
-  int64_t norm_groups = 1;
+  const int64_t* indptr = nullptr;
+  const int32_t* indices = nullptr;
+  const float* values = nullptr;
+  const float* norms = nullptr;
+};
+
+// One row per connected component, the r's side by side: the stationary state divided by d~^r.
+struct Centres {
+  const float* rows = nullptr;
+  int64_t stride = 0;
+  const int32_t* component = nullptr;
+  const float* norms = nullptr;  // [components][groups]
 };
 
 struct Hop {
@@ -36,16 +44,14 @@ struct Hop {
   int64_t edges = 0;  // stored edges: the bound for prefetching
 
   Neighbours graph;
-  Reference reference;
+  Features x;
+  Centres centres;
   Distance distance = Distance::none;
   Weighting weighting = Weighting::last;
 
-  // Hop 0 fills the state from features: z = x * unscale - centre.
-  const float* x = nullptr;
-  int64_t x_stride = 0;
+  // Hop 0 fills the state from the features: z = x * unscale, less the centre if `centred`.
   const float* unscale = nullptr;  // [n][groups] d~^-r
-  const float* centre = nullptr;   // null: nothing is subtracted
-  int64_t centre_stride = 0;
+  bool centred = false;
 
   const float* scale = nullptr;  // [n][groups] d~^r, for Euclidean distances
   const void* state = nullptr;   // z at hop k-1; null at hop 0
@@ -56,6 +62,9 @@ struct Hop {
 
   float* sum = nullptr;        // running weighted sum of hops
   int64_t sum_stride = 0;
+  // A hop may leave its share of the sum to the next one, which has both z at hand: half the traffic.
+  float* pending = nullptr;    // [n][groups][2] keep and weight of the hop before
+  bool postpone = false;       // this hop fills `pending`; otherwise it uses it
   float* total = nullptr;      // [n][groups] running sum of weights
   float* peak = nullptr;       // [n][groups] largest distance so far (Euclidean softmax)
   float* distances = nullptr;  // [n][groups] D_i(k), or null
@@ -74,9 +83,7 @@ struct Finish {
   float fallback = 1.0f;        // divisor where every weight was zero: the number of hops
   const float* scale = nullptr; // [n][groups] d~^r
   float factor = 1.0f;          // 1/T for the mean
-  const float* centre = nullptr;
-  const int32_t* component = nullptr;
-  int64_t centre_stride = 0;
+  Centres centres;              // added back where the state was centred; rows null otherwise
   Ensemble ensemble = Ensemble::write;
   bool fresh = true;            // the first group overwrites `out`
   float* out = nullptr;

@@ -87,15 +87,51 @@ nafs::Neighbours neighbours(const Vector<const int64_t>& indptr, const Vector<co
   return graph;
 }
 
+nafs::Features features_of(int64_t n, int64_t features, const Maybe<Matrix<const float>>& x,
+                           const Maybe<Vector<const int64_t>>& indptr,
+                           const Maybe<Vector<const int32_t>>& indices,
+                           const Maybe<Vector<const float>>& values,
+                           const Maybe<Vector<const float>>& norms) {
+  nafs::Features found;
+  if (x) {
+    found.rows = x->data();
+    found.stride = rows_of(*x, n, features, "x is n x features");
+  } else if (indptr) {
+    require(static_cast<int64_t>(indptr->size()) == n + 1, "x_indptr has one entry more than nodes");
+    require(indices && values && indices->size() == values->size() &&
+                indptr->data()[n] <= static_cast<int64_t>(values->size()),
+            "x_indices and x_values are shorter than x_indptr says");
+    found.indptr = indptr->data(), found.indices = indices->data(), found.values = values->data();
+  }
+  if (norms) {
+    require(static_cast<int64_t>(norms->size()) == n, "one norm for each node");
+    found.norms = norms->data();
+  }
+  return found;
+}
+
+nafs::Centres centres_of(int64_t n, int64_t width, const Maybe<Matrix<const float>>& centres,
+                         const Maybe<Vector<const int32_t>>& component) {
+  nafs::Centres found;
+  if (!centres) return found;
+  require(component && static_cast<int64_t>(component->size()) == n, "one component for each node");
+  found.rows = centres->data();
+  found.stride = rows_of(*centres, 1, width, "centres is components x (groups * features)");
+  found.component = component->data();
+  return found;
+}
+
 void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
              Maybe<Vector<const float>> weights, Vector<const float> inverse_degree,
              int64_t features, int64_t groups, Maybe<Matrix<const float>> x,
+             Maybe<Vector<const int64_t>> x_indptr, Maybe<Vector<const int32_t>> x_indices,
+             Maybe<Vector<const float>> x_values, Maybe<Vector<const float>> x_norms,
              Maybe<Matrix<const float>> unscale, Maybe<Matrix<const float>> scale,
-             Maybe<Matrix<const float>> centre, Maybe<Vector<const int32_t>> component,
-             Maybe<Matrix<const float>> reference, Maybe<Matrix<const float>> reference_norms,
-             Maybe<State> state, Maybe<State> next, Maybe<Matrix<float>> sum,
-             Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
-             int distance, int weighting, bool stream, int64_t begin, int64_t end, int threads) {
+             Maybe<Matrix<const float>> centres, Maybe<Matrix<const float>> centre_norms,
+             Maybe<Vector<const int32_t>> component, bool centred, Maybe<State> state,
+             Maybe<State> next, Maybe<Matrix<float>> sum, Maybe<Matrix<float>> total,
+             Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
+             Maybe<Matrix<float>> pending, bool postpone, int distance, int weighting, bool stream, int64_t begin, int64_t end, int threads) {
   nafs::Hop hop;
   const int64_t n = inverse_degree.size(), width = features * groups;
   require(features > 0 && groups > 0, "features and groups are positive");
@@ -118,39 +154,30 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
   hop.peak = per_group(peak, "peak is n x groups");
   hop.distances = per_group(distances, "distances is n x groups");
 
-  if (component) require(static_cast<int64_t>(component->size()) == n, "one component for each node");
-  hop.reference.component = component ? component->data() : nullptr;
-  if (centre) {
-    require(component.has_value(), "a centre needs components");
-    hop.centre = centre->data();
-    hop.centre_stride = rows_of(*centre, 1, width, "centre is components x (groups * features)");
+  hop.x = features_of(n, features, x, x_indptr, x_indices, x_values, x_norms);
+  hop.centres = centres_of(n, width, centres, component);
+  hop.centred = centred;
+  if (centre_norms) {
+    const int64_t count = centres ? centres->shape(0) : 0;
+    require(rows_of(*centre_norms, count, groups, "centre_norms") == groups || count <= 1,
+            "centre_norms is components x groups");
+    hop.centres.norms = centre_norms->data();
   }
-  if (reference) {
-    const int64_t count = component ? reference->shape(0) : n;
-    require(reference_norms.has_value(), "a reference needs its norms");
-    const int64_t columns = reference->shape(1);
-    require(columns == features || columns == width, "reference has f or groups * f columns");
-    hop.reference.rows = reference->data();
-    hop.reference.stride = rows_of(*reference, count, columns, "reference has too few rows");
-    hop.reference.group_stride = columns == width && groups > 1 ? features : 0;
-    hop.reference.norms = reference_norms->data();
-    hop.reference.norm_groups = hop.reference.group_stride ? groups : 1;
-    require(rows_of(*reference_norms, count, hop.reference.norm_groups, "reference_norms") ==
-                    hop.reference.norm_groups || count <= 1,
-            "reference_norms has one entry for each reference row");
-  }
-  require(hop.distance == nafs::Distance::none || hop.distance == nafs::Distance::euclidean ||
-              hop.reference.rows, "a cosine needs a reference");
-  require(hop.distance != nafs::Distance::euclidean || hop.scale, "a Euclidean distance needs scale");
+  const auto needs = [&](nafs::Distance kind, bool has, const char* what) {
+    require(hop.distance != kind || has, what);
+  };
+  needs(nafs::Distance::cosine, (hop.x.rows || hop.x.indptr) && hop.x.norms, "a cosine needs x and x_norms");
+  needs(nafs::Distance::euclidean, hop.scale, "a Euclidean distance needs scale");
+  needs(nafs::Distance::stationary_cosine, hop.centres.rows && hop.centres.norms,
+        "a cosine to the stationary state needs centres and centre_norms");
 
   if (state) {
     hop.half = is_half(*state);
     hop.state = state->data();
     hop.stride = rows_of(*state, n, width, "state is n x (groups * features)");
   } else {
-    require(x && unscale, "hop 0 needs x and unscale");
-    hop.x = x->data();
-    hop.x_stride = rows_of(*x, n, features, "x is n x features");
+    require((hop.x.rows || hop.x.indptr) && unscale, "hop 0 needs x and unscale");
+    require(!centred || hop.centres.rows, "centring needs centres");
   }
   if (next) {
     const int64_t stride = rows_of(*next, n, width, "next is n x (groups * features)");
@@ -166,12 +193,21 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
     hop.sum = sum->data();
     hop.sum_stride = rows_of(*sum, n, width, "sum is n x (groups * features)");
   }
+  if (pending) {
+    require(hop.weighting != nafs::Weighting::last && state && !hop.half,
+            "only sums of float32 states can be postponed");
+    require(rows_of(*pending, n, 2 * groups, "pending") == 2 * groups || n <= 1,
+            "pending is n x (2 * groups)");
+    hop.pending = pending->data();
+  }
+  require(pending || !postpone, "postponing needs pending");
+  hop.postpone = postpone;
   nb::gil_scoped_release release;
   active->hop(hop);
 }
 
 void run_finish(State source, Maybe<Matrix<const float>> total, Matrix<const float> scale,
-                Maybe<Matrix<const float>> centre, Maybe<Vector<const int32_t>> component,
+                Maybe<Matrix<const float>> centres, Maybe<Vector<const int32_t>> component,
                 Matrix<float> out, int64_t features, int64_t groups, int64_t out_group_stride,
                 int ensemble, bool fresh, float factor, float fallback, int64_t begin, int64_t end,
                 int threads) {
@@ -192,12 +228,7 @@ void run_finish(State source, Maybe<Matrix<const float>> total, Matrix<const flo
   };
   pass.total = total ? per_group(*total, "total is n x groups") : nullptr;
   pass.scale = per_group(scale, "scale is n x groups");
-  if (centre) {
-    require(component && static_cast<int64_t>(component->size()) == n, "a centre needs components");
-    pass.centre = centre->data();
-    pass.centre_stride = rows_of(*centre, 1, width, "centre is components x (groups * features)");
-    pass.component = component->data();
-  }
+  pass.centres = centres_of(n, width, centres, component);
   pass.out = out.data();
   pass.out_stride = rows_of(out, n, out_group_stride ? width : features, "out has too few columns");
   pass.out_group_stride = out_group_stride;
@@ -228,20 +259,24 @@ double run_gather(Vector<const int64_t> indptr, Vector<const int32_t> indices,
 NB_MODULE(_kernel, m) {
   if (has_v3()) use("v3");
 
+  const auto nothing = nb::none();
   m.def("hop", &run_hop, nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
         "weights"_a.noconvert().none(), "inverse_degree"_a.noconvert(), "features"_a, "groups"_a,
-        "x"_a.noconvert().none() = nb::none(), "unscale"_a.noconvert().none() = nb::none(),
-        "scale"_a.noconvert().none() = nb::none(), "centre"_a.noconvert().none() = nb::none(),
-        "component"_a.noconvert().none() = nb::none(), "reference"_a.noconvert().none() = nb::none(),
-        "reference_norms"_a.noconvert().none() = nb::none(),
-        "state"_a.noconvert().none() = nb::none(), "next"_a.noconvert().none() = nb::none(),
-        "sum"_a.noconvert().none() = nb::none(), "total"_a.noconvert().none() = nb::none(),
-        "peak"_a.noconvert().none() = nb::none(), "distances"_a.noconvert().none() = nb::none(),
-        "distance"_a, "weighting"_a, "stream"_a, "begin"_a, "end"_a, "threads"_a,
+        "x"_a.noconvert().none() = nothing, "x_indptr"_a.noconvert().none() = nothing,
+        "x_indices"_a.noconvert().none() = nothing, "x_values"_a.noconvert().none() = nothing,
+        "x_norms"_a.noconvert().none() = nothing, "unscale"_a.noconvert().none() = nothing,
+        "scale"_a.noconvert().none() = nothing, "centres"_a.noconvert().none() = nothing,
+        "centre_norms"_a.noconvert().none() = nothing, "component"_a.noconvert().none() = nothing,
+        "centred"_a = false, "state"_a.noconvert().none() = nothing,
+        "next"_a.noconvert().none() = nothing, "sum"_a.noconvert().none() = nothing,
+        "total"_a.noconvert().none() = nothing, "peak"_a.noconvert().none() = nothing,
+        "distances"_a.noconvert().none() = nothing, "pending"_a.noconvert().none() = nothing,
+        "postpone"_a = false, "distance"_a, "weighting"_a, "stream"_a,
+        "begin"_a, "end"_a, "threads"_a,
         "Compute rows begin..end of one hop and add them to the running weighted sum.");
   m.def("finish", &run_finish, nb::kw_only(), "source"_a.noconvert(),
-        "total"_a.noconvert().none() = nb::none(), "scale"_a.noconvert(),
-        "centre"_a.noconvert().none() = nb::none(), "component"_a.noconvert().none() = nb::none(),
+        "total"_a.noconvert().none() = nothing, "scale"_a.noconvert(),
+        "centres"_a.noconvert().none() = nothing, "component"_a.noconvert().none() = nothing,
         "out"_a.noconvert(), "features"_a, "groups"_a, "out_group_stride"_a, "ensemble"_a, "fresh"_a,
         "factor"_a, "fallback"_a, "begin"_a, "end"_a, "threads"_a,
         "Turn rows begin..end of the running sum into the embedding and combine them into `out`.");

@@ -169,17 +169,23 @@ inline void gather_row(const Hop& hop, int64_t i, float* __restrict row) {
   if (c < width) gather_tile<1, weighted, true, State>(hop, i, c, width - c, row);
 }
 
+// Row i of the features for every r, less the component's centre where distances need that.
 inline void first_row(const Hop& hop, int64_t i, float* __restrict row) {
-  const float* x = hop.x + i * hop.x_stride;
+  const int64_t f = hop.features;
   for (int64_t g = 0; g < hop.groups; ++g) {
     const float unscale = hop.unscale[i * hop.groups + g];
-    float* z = row + g * hop.features;
-    if (hop.centre) {
-      const float* centre = hop.centre + hop.reference.component[i] * hop.centre_stride +
-                            g * hop.features;
-      for (int64_t c = 0; c < hop.features; ++c) z[c] = x[c] * unscale - centre[c];
+    float* z = row + g * f;
+    if (hop.x.rows) {
+      const float* x = hop.x.rows + i * hop.x.stride;
+      for (int64_t c = 0; c < f; ++c) z[c] = x[c] * unscale;
     } else {
-      for (int64_t c = 0; c < hop.features; ++c) z[c] = x[c] * unscale;
+      for (int64_t c = 0; c < f; ++c) z[c] = 0.0f;
+      for (int64_t e = hop.x.indptr[i]; e < hop.x.indptr[i + 1]; ++e)
+        z[hop.x.indices[e]] = hop.x.values[e] * unscale;
+    }
+    if (hop.centred) {
+      const float* centre = hop.centres.rows + hop.centres.component[i] * hop.centres.stride + g * f;
+      for (int64_t c = 0; c < f; ++c) z[c] -= centre[c];
     }
   }
 }
@@ -216,38 +222,53 @@ inline void dot_and_square(const float* __restrict a, const float* __restrict b,
   *square = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-inline double cosine(const float* z, const float* reference, int64_t width, double norm,
-                     bool exact) {
-  if (norm == 0.0) return 0.0;
-  double dot, square;
-  bool safe = false;
-  if (!exact && norm > 1e-12 && norm < 1e12) {
-    float d, s;
-    dot_and_square(z, reference, width, &d, &s);
-    dot = d, square = s;
-    safe = s > 1e-24f && s < 1e24f;
-  }
-  if (!safe) dot_and_square(z, reference, width, &dot, &square);
-  return square == 0.0 ? 0.0 : dot / (std::sqrt(square) * norm);
+// float32 lanes are exact enough unless the squares leave float32's range.
+inline bool within_range(double size) { return size > 1e-12 && size < 1e12; }
+
+inline double square_of(const float* z, int64_t width) {
+  float dot, quick;
+  dot_and_square(z, z, width, &dot, &quick);
+  if (within_range(std::sqrt(quick))) return quick;
+  double exact;
+  dot_and_square(z, z, width, &exact, &exact);
+  return exact;
 }
 
-inline float distance(const Hop& hop, int64_t i, int64_t g, const float* z) {
-  if (hop.distance == Distance::euclidean) {
-    double dot, square;
-    float d, s;
-    dot_and_square(z, z, hop.features, &d, &s);
-    square = s;
-    if (!(s > 1e-24f && s < 1e24f)) dot_and_square(z, z, hop.features, &dot, &square);
-    return static_cast<float>(std::sqrt(square) * hop.scale[i * hop.groups + g]);
+inline double cosine_of(double dot, double square, double norm) {
+  return square == 0.0 || norm == 0.0 ? 0.0 : dot / (std::sqrt(square) * norm);
+}
+
+// Cosine of z and the node's own features. The scale d~^r of z does not matter.
+inline double feature_cosine(const Hop& hop, int64_t i, const float* z) {
+  const Features& x = hop.x;
+  const double norm = x.norms[i];
+  if (!x.rows) {
+    double dot = 0.0;
+    for (int64_t e = x.indptr[i]; e < x.indptr[i + 1]; ++e)
+      dot += static_cast<double>(z[x.indices[e]]) * x.values[e];
+    return cosine_of(dot, square_of(z, hop.features), norm);
   }
-  const Reference& to = hop.reference;
-  const int64_t at = to.component ? to.component[i] : i;
-  const float* row = to.rows + at * to.stride + g * to.group_stride;
-  const double norm = to.norms[at * to.norm_groups + (to.norm_groups > 1 ? g : 0)];
-  if (hop.distance == Distance::cosine)
-    return static_cast<float>(cosine(z, row, hop.features, norm, false));
+  const float* row = x.rows + i * x.stride;
+  float quick_dot, quick_square;
+  dot_and_square(z, row, hop.features, &quick_dot, &quick_square);
+  if (within_range(norm) && within_range(std::sqrt(quick_square)))
+    return cosine_of(quick_dot, quick_square, norm);
+  double dot, square;
+  dot_and_square(z, row, hop.features, &dot, &square);
+  return cosine_of(dot, square, norm);
+}
+
+// D_i(k) for the g-th r.
+inline float distance(const Hop& hop, int64_t i, int64_t g, const float* z) {
+  if (hop.distance == Distance::cosine) return static_cast<float>(feature_cosine(hop, i, z));
+  if (hop.distance == Distance::euclidean)
+    return static_cast<float>(std::sqrt(square_of(z, hop.features)) * hop.scale[i * hop.groups + g]);
+  const Centres& to = hop.centres;
+  const float* centre = to.rows + to.component[i] * to.stride + g * hop.features;
   // Close to the stationary state 1 - cos is tiny: float64, so that it is not all rounding.
-  return static_cast<float>(1.0 - cosine(z, row, hop.features, norm, true));
+  double dot, square;
+  dot_and_square(z, centre, hop.features, &dot, &square);
+  return static_cast<float>(1.0 - cosine_of(dot, square, to.norms[to.component[i] * hop.groups + g]));
 }
 
 // ---- the running weighted sum: sum <- keep * sum + weight * z ----------------------------------
@@ -289,6 +310,22 @@ inline void accumulate(const float* __restrict z, float keep, float weight, floa
     for (int64_t c = 0; c < width; ++c) sum[c] = keep * sum[c] + weight * z[c];
 }
 
+// Two hops at once, rounded as if one after the other.
+inline void accumulate(const float* __restrict before, const float* pending, const float* __restrict z,
+                       const float* step, float* __restrict sum, int64_t width) {
+  if (pending[0] != 1.0f || step[0] != 1.0f) {
+    accumulate(before, pending[0], pending[1], sum, width);
+    accumulate(z, step[0], step[1], sum, width);
+    return;
+  }
+  for (int64_t c = 0; c < width; ++c) {
+    float s = sum[c];
+    s += pending[1] * before[c];
+    s += step[1] * z[c];
+    sum[c] = s;
+  }
+}
+
 // ---- passes over rows -------------------------------------------------------------------------
 
 // Buffers of one thread: `batch` rows of z, and how each enters the sum (keep, weight).
@@ -305,9 +342,14 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
   const int64_t width = hop.features * hop.groups;
   float* steps = buffer + batch.padded * batch.rows;
   const bool weighs = hop.weighting != Weighting::last;
+  // Where rows are whole vectors and go through the cache anyway, z is computed in its final place.
+  const bool direct = hop.next && !hop.half && !hop.stream && hop.stride % 8 == 0;
+  const auto row_of = [&](int64_t i) {
+    return direct ? static_cast<float*>(hop.next) + i * hop.stride : buffer + (i - top) * batch.padded;
+  };
 
   for (int64_t i = top; i < bottom; ++i) {
-    float* z = buffer + (i - top) * batch.padded;
+    float* z = row_of(i);
     if (!hop.state)
       first_row(hop, i, z);
     else if (hop.graph.weights)
@@ -315,27 +357,34 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
     else
       gather_row<false, State>(hop, i, z);
     // Read once a hop and not again: locality 0 keeps them from pushing the state out of the cache.
-    if (weighs) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
-    if (hop.reference.rows && !hop.reference.component)
-      prefetch_row<0>(hop.reference.rows + i * hop.reference.stride, hop.features * 4);
+    if (weighs && !hop.postpone) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
+    if (hop.distance == Distance::cosine && hop.x.rows)
+      prefetch_row<0>(hop.x.rows + i * hop.x.stride, hop.features * 4);
   }
   for (int64_t i = top; i < bottom; ++i)
     for (int64_t g = 0; g < hop.groups; ++g) {
       const int64_t at = i * hop.groups + g, local = (i - top) * hop.groups + g;
       float d = 0.0f;
       if (hop.distance != Distance::none)
-        d = distance(hop, i, g, buffer + (i - top) * batch.padded + g * hop.features);
+        d = distance(hop, i, g, row_of(i) + g * hop.features);
       if (hop.distances) hop.distances[at] = d;
-      if (weighs) weigh(hop, at, d, &steps[2 * local], &steps[2 * local + 1]);
+      if (!weighs) continue;
+      float* step = hop.postpone ? hop.pending + 2 * at : steps + 2 * local;
+      weigh(hop, at, d, &step[0], &step[1]);
     }
   for (int64_t i = top; i < bottom; ++i) {
-    const float* z = buffer + (i - top) * batch.padded;
-    for (int64_t g = 0; weighs && g < hop.groups; ++g) {
-      const float* step = &steps[2 * ((i - top) * hop.groups + g)];
-      accumulate(z + g * hop.features, step[0], step[1],
-                 hop.sum + i * hop.sum_stride + g * hop.features, hop.features);
+    const float* z = row_of(i);
+    for (int64_t g = 0; weighs && !hop.postpone && g < hop.groups; ++g) {
+      const float* step = steps + 2 * ((i - top) * hop.groups + g);
+      const int64_t column = g * hop.features;
+      float* sum = hop.sum + i * hop.sum_stride + column;
+      if (hop.pending)
+        accumulate(static_cast<const float*>(hop.state) + i * hop.stride + column,
+                   hop.pending + 2 * (i * hop.groups + g), z + column, step, sum, hop.features);
+      else
+        accumulate(z + column, step[0], step[1], sum, hop.features);
     }
-    if (hop.next) store_row(z, static_cast<State*>(hop.next) + i * hop.stride, width, hop.stream);
+    if (hop.next && !direct) store_row(z, static_cast<State*>(hop.next) + i * hop.stride, width, hop.stream);
   }
 }
 
@@ -380,8 +429,8 @@ void finish_rows(const Finish& pass, const State* source) {
       if (divisor == 0.0f) divisor = pass.fallback;
       const float scale = pass.scale[at] * pass.factor;
       const State* from = source + i * pass.stride + g * f;
-      const float* centre =
-          pass.centre ? pass.centre + pass.component[i] * pass.centre_stride + g * f : nullptr;
+      const Centres& to = pass.centres;
+      const float* centre = to.rows ? to.rows + to.component[i] * to.stride + g * f : nullptr;
       float* out = pass.out + i * pass.out_stride + g * pass.out_group_stride;
       const bool overwrite = pass.ensemble == Ensemble::write || (pass.fresh && g == 0);
       for (int64_t c = 0; c < f; ++c) {

@@ -1,0 +1,33 @@
+"""Peak resident memory above the inputs, in units of the feature matrix."""
+
+from __future__ import annotations
+
+from common import THREADS, Result, amazon, in_fresh_process, peak_memory, random_features
+
+
+def run() -> list[Result]:
+    amazon()  # skips here, not in the child, where there is no data
+    results = []
+    for name, settings, bound in (
+        ("default", {}, 5.0),
+        ("float16 states", {"state_dtype": "float16"}, 4.0),
+        ("memory_limit of 12 matrices", {"memory_limit": 12 * 403_394 * 128 * 4}, 12.0),
+    ):
+        found = in_fresh_process("bench_memory", "growth", settings)
+        detail = "peak growth / bytes of X, mean of six r, K=3"
+        results.append(Result.at_most(f"memory, amazon0601 x 128, {name}", found, bound, detail))
+    return results
+
+
+def growth(settings: dict[str, object]) -> float:
+    """Called in a process of its own: how far one fit raises the peak."""
+    from nafs import NAFS
+
+    graph = amazon()
+    X = random_features(graph.n_nodes, 128)
+    A = graph.to_scipy()
+    NAFS(1, **settings).fit(X[:100], adjacency=A[:100, :100], progress=None)
+    before = peak_memory()
+    NAFS(3, n_threads=THREADS, **settings).fit(X, adjacency=A)
+    after = peak_memory()
+    return (after - before) / X.nbytes
