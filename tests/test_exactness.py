@@ -128,6 +128,7 @@ def test_hubs_are_summed_without_losing_digits():
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_the_same_bits_however_it_is_run(width, distance, monkeypatch):
     monkeypatch.setattr("nafs.engines.memory.CACHED_STATE", 0)  # so that a limit means side by side
+    monkeypatch.setattr("nafs.engines.memory.WIDE_ENOUGH", 10**9)
     A, X = random_graph(7, 300, 0.05, weighted=True, n_features=width)
     r = (0.0, 0.25, 0.5)
     first = NAFS(6, r, "concat", distance=distance, n_threads=1).fit_transform(X, adjacency=A)
@@ -151,6 +152,21 @@ def test_a_sweep_yields_what_separate_runs_would(ensemble, weighting):
     for K, Z in swept.items():
         alone = NAFS(K, (0.0, 0.5), ensemble, weighting).fit_transform(X, adjacency=A)
         assert np.array_equal(Z, alone)
+
+
+def test_a_sweep_uses_memory_again_only_when_nobody_holds_it():
+    A, X = random_graph(8)
+    model = NAFS(9, 0.5)
+    kept = [Z for _, Z in model.sweep(X, adjacency=A)]
+    assert len({Z.ctypes.data for Z in kept}) == 9
+    places, slices = set(), []
+    for K, Z in model.sweep(X, adjacency=A):
+        assert np.array_equal(Z, kept[K - 1])
+        places.add(Z.ctypes.data)
+        if K == 4:
+            slices.append(Z[5:, ::2])  # a view alone keeps its memory
+    assert len(places) <= 3
+    assert np.array_equal(slices[0], kept[3][5:, ::2])
 
 
 def test_large_states_are_streamed_past_the_cache_with_the_same_bits(monkeypatch):

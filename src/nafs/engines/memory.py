@@ -2,8 +2,8 @@
 
 One r at a time holds two states, the running sum and the result: for the mean, four matrices of the
 features' size. Side by side the neighbour list is read once for all and rows are longer, which is
-faster where states come from main memory (about 1.1 to 1.5 times, most for narrow features), at the
-price of three matrices for each further r. The bits are the same either way.
+faster for narrow features whose states come from main memory, at the price of three matrices for each
+further r. The bits are the same either way.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops, Layout, Workspace
 from nafs.smoothing.method import Method
 
-
 CACHED_STATE = 16 << 20  # bytes; a state that lives in the cache is smoothed faster alone
+WIDE_ENOUGH = 128  # columns; longer rows gain less than fresh memory for them costs
 
 
 class Progress(NamedTuple):
@@ -67,7 +67,7 @@ def plan(
         Bytes for everything besides the inputs. Without a limit one r at a time is carried, the
         smallest footprint.
     together : bool
-        All r's at once, as a sweep needs them.
+        All r's at once and two results, as a sweep needs them.
 
     Returns
     -------
@@ -90,7 +90,8 @@ def plan(
 
     def needed(group: int) -> int:
         layout = Layout(graph.n_nodes, n_features, group, state_dtype)
-        nbytes = layout.nbytes(method) + graph.n_nodes * method.n_columns(n_features) * 4
+        results = 2 if together else 1  # a sweep fills one while the caller still holds the last
+        nbytes = layout.nbytes(method) + results * graph.n_nodes * method.n_columns(n_features) * 4
         if method.needs_stationary_state:
             components = int(graph.components.max()) + 1
             nbytes += components * n_features * group * 4 + graph.n_nodes * (4 + 8 * 64)
@@ -109,7 +110,7 @@ def plan(
     state = graph.n_nodes * n_features * np.dtype(state_dtype).itemsize
     if state > CACHED_STATE:
         for group in range(smallest + 1, len(method.r) + 1):
-            if needed(group) <= memory_limit:
+            if group * n_features <= WIDE_ENOUGH and needed(group) <= memory_limit:
                 best = Plan(group, needed(group))
     return best
 
@@ -217,18 +218,36 @@ def sweep(
     )
     report = _Report(progress, graph.n_nodes, top, len(method.r))
     due = set(wanted)
+    spare: list[NDArray[np.float32]] = []
     try:
         hops = Hops(graph, features, method, method.r, state_dtype=state_dtype, n_threads=n_threads)
         for k in range(top + 1):
             last = k == top and method.weighting != "last"
             hops.advance(keep_state=not last, postpone=k not in due, tick=report.ticker(k, method.r))
             if k in due:
-                out = np.empty((graph.n_nodes, method.n_columns(features.shape[1])), np.float32)
+                out = _leased(spare, (graph.n_nodes, method.n_columns(features.shape[1])))
                 hops.write(out, 0)
                 yield k, out
                 del out
     finally:
         _kernel.release_threads()
+
+
+class _Lease:
+    """Lends an array's memory and takes it back when the last array that uses it is gone."""
+
+    def __init__(self, raw: NDArray[np.float32], spare: list[NDArray[np.float32]]) -> None:
+        self.raw, self.spare = raw, spare
+        self.__array_interface__ = raw.__array_interface__
+
+    def __del__(self) -> None:
+        self.spare.append(self.raw)
+
+
+def _leased(spare: list[NDArray[np.float32]], shape: tuple[int, int]) -> NDArray[np.float32]:
+    """An uninitialised array, in memory that an earlier one has left: fresh memory is slow to touch."""
+    raw = spare.pop() if spare else np.empty(shape, np.float32)
+    return np.asarray(_Lease(raw, spare))
 
 
 class _Report:

@@ -418,39 +418,37 @@ void hop(const Hop& hop) {
     hop_rows<float>(hop);
 }
 
+inline float value_of(float stored) { return stored; }
+inline float value_of(uint16_t stored) { return widen(stored); }
+
+template <typename State>
+inline void finish_row(const Finish& pass, const State* __restrict from, int64_t i, int64_t g) {
+  const int64_t at = i * pass.groups + g, f = pass.features;
+  const float weight = pass.total ? (pass.total[at] == 0.0f ? pass.fallback : pass.total[at]) : 1.0f;
+  const float scale = pass.scale[at] * pass.factor, share = scale / weight;
+  const Centres& to = pass.centres;
+  const float* centre = to.rows ? to.rows + to.component[i] * to.stride + g * f : nullptr;
+  float* __restrict out = pass.out + i * pass.out_stride + g * pass.out_group_stride;
+  const auto combine = [&](auto&& merge) {
+    if (centre)
+      for (int64_t c = 0; c < f; ++c) out[c] = merge(out[c], value_of(from[c]) * share + centre[c] * scale);
+    else
+      for (int64_t c = 0; c < f; ++c) out[c] = merge(out[c], value_of(from[c]) * share);
+  };
+  if (pass.ensemble == Ensemble::write || (pass.fresh && g == 0))
+    combine([](float, float value) { return value; });
+  else if (pass.ensemble == Ensemble::add)
+    combine([](float sum, float value) { return sum + value; });
+  else
+    combine([](float largest, float value) { return largest < value ? value : largest; });
+}
+
 template <typename State>
 void finish_rows(const Finish& pass, const State* source) {
-  const int64_t f = pass.features;
 #pragma omp parallel for schedule(static) num_threads(pass.threads)
-  for (int64_t i = pass.begin; i < pass.end; ++i) {
-    for (int64_t g = 0; g < pass.groups; ++g) {
-      const int64_t at = i * pass.groups + g;
-      float divisor = pass.total ? pass.total[at] : 1.0f;
-      if (divisor == 0.0f) divisor = pass.fallback;
-      const float scale = pass.scale[at] * pass.factor;
-      const State* from = source + i * pass.stride + g * f;
-      const Centres& to = pass.centres;
-      const float* centre = to.rows ? to.rows + to.component[i] * to.stride + g * f : nullptr;
-      float* out = pass.out + i * pass.out_stride + g * pass.out_group_stride;
-      const bool overwrite = pass.ensemble == Ensemble::write || (pass.fresh && g == 0);
-      for (int64_t c = 0; c < f; ++c) {
-        float value;
-        if constexpr (sizeof(State) == 2)
-          value = widen(from[c]);
-        else
-          value = from[c];
-        value /= divisor;
-        if (centre) value += centre[c];
-        value *= scale;
-        if (overwrite)
-          out[c] = value;
-        else if (pass.ensemble == Ensemble::add)
-          out[c] += value;
-        else
-          out[c] = out[c] < value ? value : out[c];
-      }
-    }
-  }
+  for (int64_t i = pass.begin; i < pass.end; ++i)
+    for (int64_t g = 0; g < pass.groups; ++g)
+      finish_row(pass, source + i * pass.stride + g * pass.features, i, g);
 }
 
 void finish(const Finish& pass) {
