@@ -14,5 +14,8 @@
 #endif
 
 namespace nafs::baseline {
+#include "vectors.inl"
+#include "gather.inl"
+#include "weigh.inl"
 #include "rows.inl"
 }

@@ -1,4 +1,4 @@
-// What one hop of smoothing reads and writes. Filled by module.cpp, used by rows.inl.
+// What one hop of smoothing reads and writes. Filled by module.cpp, used by the loops.
 //
 // Symbols as in docs/architecture.md: n nodes, f features, `groups` values of r side by side in one
 // state row (column g*f + c is feature c under the g-th r), P = D~^-1 (A + I).
