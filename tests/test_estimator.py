@@ -15,7 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nafs import NAFS, Progress
+from nafs import (
+    NAFS,
+    Progress,
+    oversmoothing_bound,
+    oversmoothing_distances,
+    smoothed_features,
+    smoothing_weights,
+)
 
 # A node's embedding depends on the other rows: they are its neighbours.
 EXPECTED = {
@@ -91,6 +98,8 @@ def test_the_constructor_stores_and_fit_checks():
         ({"n_threads": 2.0}, TypeError, "n_threads must be an integer"),
         ({"memory_limit": "lots"}, ValueError, "must look like '4GB'"),
         ({"memory_limit": -5}, ValueError, "must be positive"),
+        ({"r": {0.1, 0.2}}, TypeError, "list or tuple"),
+        ({"self_loops": "no"}, TypeError, "self_loops must be True or False"),
         ({"memory_limit": 1.5}, TypeError, "memory_limit must be bytes"),
         ({"directed": "yes"}, TypeError, "directed must be True, False or None"),
         ({"metric": "nonsense"}, ValueError, "metric"),
@@ -158,6 +167,34 @@ def test_sweeps_are_checked_before_they_start():
     with pytest.raises(ValueError, match="NaN"):
         NAFS().sweep([[np.nan]])
     assert [K for K, _ in NAFS(3).sweep(np.eye(3))] == [1, 2, 3]
+
+
+def test_a_graph_in_the_place_of_y_is_refused():
+    A, X = random_graph(0)
+    for method in ("fit", "fit_transform"):
+        with pytest.raises(TypeError, match="pass the graph as adjacency="):
+            getattr(NAFS(), method)(X, A)
+
+
+@pytest.mark.parametrize(
+    "call", [smoothed_features, oversmoothing_distances, smoothing_weights, oversmoothing_bound]
+)
+def test_what_looks_at_one_r_takes_one(call):
+    with pytest.raises(ValueError, match="r must be a single number here"):
+        call(np.eye(2), np.eye(2)[::-1], 2, (0.0, 0.5))
+
+
+def test_the_warning_about_direction_shows_the_callers_line():
+    with pytest.warns(UserWarning, match="not symmetric") as record:
+        NAFS(1).fit_transform(np.eye(2), adjacency=np.array([[0, 1], [0, 0]]))
+    assert record[0].filename == __file__
+
+
+def test_callbacks_and_hops_of_the_wrong_kind_are_refused():
+    with pytest.raises(TypeError, match="progress must be callable"):
+        NAFS().fit(np.eye(3), progress=True)
+    with pytest.raises(TypeError, match="hops must be several numbers"):
+        NAFS().sweep(np.eye(3), hops=5)
 
 
 def test_progress_counts_up_to_the_end():

@@ -47,7 +47,7 @@ def test_every_combination_agrees_with_the_oracle(ensemble, weighting, distance,
     n_hops=st.integers(0, 12),
     weighted=st.booleans(),
     sparse=st.booleans(),
-    r=st.lists(st.floats(0, 1), min_size=1, max_size=4),
+    r=st.lists(st.floats(0, 1), min_size=1, max_size=4).map(tuple),
     options=st.sampled_from(COMBINATIONS),
 )
 def test_random_graphs_agree_with_the_oracle(
@@ -89,7 +89,7 @@ def test_inspection_agrees_with_the_oracle(seed, n_hops, r, distance, weighted):
     )
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1.0, 1e12, 1e37])
+@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1.0, 1e12, 1e28])
 def test_the_scale_of_features_does_not_matter(scale):
     A, X = random_graph(4, n_features=33)
     expected = oracle.embedding(A.toarray(), X, 6, (0.5,), "mean", "adaptive", "cosine")

@@ -104,6 +104,7 @@ def test_the_estimate_counts_the_result_and_the_states():
         (None, None),
         (7, 7),
         ("7", 7),
+        (2e9, 2 * 10**9),
         ("2kB", 2000),
         ("2KiB", 2048),
         ("0.5g", 500_000_000),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -92,7 +92,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     def __init__(
         self,
         n_hops: int = 20,
-        r: float | Iterable[float] = DEFAULT_R,
+        r: float | Sequence[float] = DEFAULT_R,
         ensemble: str = "mean",
         weighting: str = "adaptive",
         distance: str = "cosine",
@@ -133,8 +133,9 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         X : array-like or sparse matrix of shape (n, f)
             Node features.
         y : ignored
+            Here for scikit-learn's sake. A graph passed in its place is refused.
         adjacency : sparse matrix of shape (n, n), optional
-            The graph. Without it, the nearest-neighbour graph of the rows of X.
+            The graph, by keyword. Without it, the nearest-neighbour graph of the rows of X.
         progress : callable, optional
             Called several times per hop with a :class:`nafs.Progress`.
 
@@ -142,7 +143,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         -------
         self
         """
-        self._fit(X, adjacency, progress)
+        self._fit(X, y, adjacency, progress)
         return self
 
     def fit_transform(
@@ -166,7 +167,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         -------
         ndarray of float32, shape (n, columns)
         """
-        return self._fit(X, adjacency, progress)
+        return self._fit(X, y, adjacency, progress)
 
     def transform(
         self, X: Any, *, adjacency: Any = None, progress: ProgressCallback | None = None
@@ -223,6 +224,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         """
         method = self._method()
         wanted = range(1, method.n_hops + 1) if hops is None else hops
+        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+            raise TypeError(f"hops must be several numbers, such as range(1, 21); got {hops!r}")
         ascending = sorted({check_hops(hop, "hops") for hop in wanted})
         if not ascending:
             raise ValueError("hops is empty: name at least one number of hops")
@@ -253,8 +256,11 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def _fit(self, X: Any, adjacency: Any, progress: ProgressCallback | None) -> NDArray[np.float32]:
+    def _fit(self, X: Any, y: Any, adjacency: Any, progress: ProgressCallback | None) -> NDArray[np.float32]:
         features, graph = self._read(X, adjacency, reset=True)
+        n = features.shape[0]
+        if y is not None and n > 1 and getattr(y, "shape", None) == (n, n):
+            raise TypeError("the second argument is y, which is ignored: pass the graph as adjacency=...")
         self.embedding_ = self._embed(features, graph, progress)
         self.adjacency_ = graph
         return self.embedding_

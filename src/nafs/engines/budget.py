@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from numbers import Integral
+from numbers import Real
 from typing import Any
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -21,8 +21,8 @@ def parse_memory(limit: Any) -> int | None:
     """
     if limit is None:
         return None
-    if isinstance(limit, Integral) and not isinstance(limit, bool):
-        size = int(limit)
+    if isinstance(limit, Real) and not isinstance(limit, bool) and float(limit).is_integer():
+        size = int(float(limit))
     elif isinstance(limit, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
         if found is None or (found[3] and not found[2]):

@@ -254,6 +254,8 @@ class _Report:
     """Counts rows and tells the user's callback."""
 
     def __init__(self, progress: ProgressCallback | None, n_nodes: int, n_hops: int, n_r: int) -> None:
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress must be callable, such as print; got {progress!r}")
         self.progress, self.n_hops = progress, n_hops
         self.done, self.total = 0, n_nodes * (n_hops + 1) * n_r
 

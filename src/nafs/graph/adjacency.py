@@ -34,6 +34,11 @@ class Adjacency:
     weights: NDArray[np.float32] | None = None
     directed: bool = False
 
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = "unweighted" if self.weights is None else "weighted"
+        return f"Adjacency({self.n_nodes} nodes, {self.n_stored} stored edges, {kind}, {weights})"
+
     @property
     def n_nodes(self) -> int:
         """Number of nodes."""
@@ -116,8 +121,10 @@ def read_adjacency(
     if isinstance(adjacency, Adjacency):
         matches_nodes(adjacency.n_nodes, n_nodes)
         return adjacency
-    if directed not in (None, True, False):
+    if not (directed is None or isinstance(directed, bool)):
         raise TypeError(f"directed must be True, False or None; got {directed!r}")
+    if not isinstance(self_loops, bool):
+        raise TypeError(f"self_loops must be True or False; got {self_loops!r}")
     matrix = _checked(adjacency, n_nodes)
     weighted = bool((matrix.data != 1).any())
     # As booleans an edge counts once however often it is listed; weights must not overflow in a sum.
@@ -152,24 +159,19 @@ def matches_nodes(found: int, expected: int | None) -> None:
 
 def _checked(adjacency: Any, n_nodes: int | None) -> Any:
     """The adjacency as COO, CSR or CSC with finite, positive values; duplicates still apart."""
-    if isinstance(adjacency, np.ndarray):
-        if adjacency.ndim != 2:
-            raise ValueError(f"adjacency must be a square matrix; got shape {adjacency.shape}")
-    elif not sp.issparse(adjacency):
+    if not (isinstance(adjacency, np.ndarray) or sp.issparse(adjacency)):
         raise TypeError(
             "adjacency must be a SciPy sparse matrix or a square NumPy array; got "
-            f"{type(adjacency).__module__}.{type(adjacency).__qualname__}"
+            f"{type(adjacency).__module__}.{type(adjacency).__qualname__}. From edges: "
+            "scipy.sparse.coo_array((weights, (sources, targets)), shape=(n, n)); from NetworkX: "
+            "networkx.to_scipy_sparse_array(graph)"
         )
-    rows, columns = adjacency.shape
-    if rows != columns:
-        raise ValueError(f"adjacency must be square; got {rows} rows and {columns} columns")
-    if rows > MAX_NODES:
-        raise ValueError(f"at most {MAX_NODES} nodes are supported; adjacency has {rows}")
-    matches_nodes(rows, n_nodes)
+    _check_shape(adjacency.shape, n_nodes)
     if adjacency.dtype.kind not in "biuf":
         raise TypeError(f"adjacency must hold booleans, integers or floats; got dtype {adjacency.dtype}")
     if isinstance(adjacency, np.ndarray):
-        matrix = sp.coo_array(adjacency)
+        half = adjacency.dtype == np.float16  # which SciPy does not know
+        matrix = sp.coo_array(adjacency.astype(np.float32) if half else adjacency)
     else:
         _check_indices(adjacency)
         matrix = adjacency if adjacency.format in ("coo", "csr", "csc") else adjacency.tocoo()
@@ -185,6 +187,19 @@ def _checked(adjacency: Any, n_nodes: int | None) -> Any:
     if matrix.dtype.kind == "f" and matrix.dtype.itemsize not in (4, 8):
         matrix = matrix.astype(np.float64)
     return matrix
+
+
+def _check_shape(shape: tuple[int, ...], n_nodes: int | None) -> None:
+    if len(shape) != 2:
+        raise ValueError(f"adjacency must be a square matrix; got shape {shape}")
+    rows, columns = shape
+    if rows != columns:
+        raise ValueError(f"adjacency must be square; got {rows} rows and {columns} columns")
+    if rows == 0:
+        raise ValueError("adjacency is empty: a graph needs at least one node")
+    if rows > MAX_NODES:
+        raise ValueError(f"at most {MAX_NODES} nodes are supported; adjacency has {rows}")
+    matches_nodes(rows, n_nodes)
 
 
 def _check_indices(matrix: Any) -> None:
@@ -273,7 +288,7 @@ def find_stack_level() -> int:
     import sys
 
     level, frame = 1, sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "nafs":
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("nafs", "sklearn"):
         level += 1
         frame = frame.f_back  # type: ignore[assignment]
     return level

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.graph import Adjacency, read_adjacency, read_features
-from nafs.smoothing.method import check_choice, check_hops, check_r
+from nafs.smoothing.method import check_choice, check_hops, check_one_r
 from nafs.smoothing.operator import normalized_adjacency
 from nafs.smoothing.stationary import require_undirected
 
@@ -144,7 +144,7 @@ def _start_of_bound(
     features: Any, adjacency: Any, r: float, directed: bool | None
 ) -> tuple[Adjacency, NDArray[np.float64]]:
     """Theorem 1's factor of λ^k."""
-    (r,) = check_r(r)
+    r = check_one_r(r)
     X = read_features(features)
     graph = read_adjacency(adjacency, X.shape[0], directed=directed)
     require_undirected(graph)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops
-from nafs.smoothing.method import DISTANCES, WEIGHTINGS, Method, check_choice, check_hops, check_r
+from nafs.smoothing.method import DISTANCES, WEIGHTINGS, Method, check_choice, check_hops, check_one_r
 from nafs.smoothing.threads import check_threads
 
 LINEAR_FLOOR = 1e-6  # a smaller distance is rounding: linear weighting takes it as 0
@@ -54,7 +54,7 @@ def smoothed_features(
     array([[2.],
            [2.]], dtype=float32)
     """
-    method = Method(check_hops(hop, "hop"), check_r(r), weighting="last")
+    method = Method(check_hops(hop, "hop"), (check_one_r(r),), weighting="last")
     hops = _hops(features, adjacency, method, directed, self_loops, n_threads, distances=False)
     for last in _run(hops):
         result = last
@@ -102,7 +102,7 @@ def oversmoothing_distances(
            [2., 0.]], dtype=float32)
     """
     check_choice("distance", distance, DISTANCES)
-    method = Method(n_hops, check_r(r), weighting="last", distance=distance)
+    method = Method(n_hops, (check_one_r(r),), weighting="last", distance=distance)
     hops = _hops(features, adjacency, method, directed, self_loops, n_threads, distances=True)
     out = np.empty((hops.layout.n_nodes, method.n_hops + 1), np.float32)
     for state in _run(hops):

@@ -7,10 +7,12 @@ and how the embeddings of several r are combined.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 ENSEMBLES = ("mean", "max", "concat")
 WEIGHTINGS = ("adaptive", "linear", "average", "last")
@@ -82,8 +84,8 @@ def check_hops(n_hops: Any, name: str = "n_hops") -> int:
 
 def check_r(r: Any) -> tuple[float, ...]:
     """Return one or several normalisations as a tuple, or say what is wrong with them."""
-    if isinstance(r, str) or not isinstance(r, Real | Iterable):
-        raise TypeError(f"r must be a number in [0, 1] or a sequence of them; got {r!r}")
+    if isinstance(r, str) or not isinstance(r, Real | Sequence | np.ndarray):
+        raise TypeError(f"r must be a number in [0, 1] or a list or tuple of them; got {r!r}")
     values = (r,) if isinstance(r, Real) else tuple(r)
     if not values:
         raise ValueError("r is empty: give at least one number in [0, 1]")
@@ -95,11 +97,19 @@ def check_r(r: Any) -> tuple[float, ...]:
     return tuple(float(value) for value in values)
 
 
+def check_one_r(r: Any) -> float:
+    """Return the single normalisation that a function looks at, or say that it takes one only."""
+    values = check_r(r)
+    if len(values) > 1:
+        raise ValueError(f"r must be a single number here: one normalisation is looked at; got {r!r}")
+    return values[0]
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return an option, or name the ones there are."""
     if value in choices:
         return str(value)
     known = ", ".join(repr(choice) for choice in choices)
-    close = difflib.get_close_matches(str(value), choices, 1)
+    close = difflib.get_close_matches(str(value), choices, 1, cutoff=0.75)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     raise ValueError(f"{name} must be one of {known}; got {value!r}{hint}")

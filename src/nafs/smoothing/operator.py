@@ -11,7 +11,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from nafs.graph import read_adjacency
-from nafs.smoothing.method import check_r
+from nafs.smoothing.method import check_one_r
 
 
 def normalized_adjacency(
@@ -39,7 +39,7 @@ def normalized_adjacency(
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    (r,) = check_r(r)
+    r = check_one_r(r)
     graph = read_adjacency(adjacency, directed=directed, self_loops=self_loops)
     degrees = graph.degrees
     with_loops = graph.to_scipy().astype(float) + sp.eye_array(graph.n_nodes)

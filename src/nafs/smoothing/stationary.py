@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs.graph import Adjacency, Features, read_adjacency, read_features
-from nafs.smoothing.method import check_r
+from nafs.smoothing.method import check_one_r
 
 _COLUMNS = 32  # features handled at a time, so that float64 sums need little memory
 
@@ -38,8 +38,8 @@ def require_undirected(graph: Adjacency) -> None:
     """Raise for a directed graph, whose stationary state has no closed form."""
     if graph.directed:
         raise ValueError(
-            "the stationary state is defined for undirected graphs; pass directed=False, or use "
-            "distance='cosine', which does not need it"
+            "the stationary state is defined for undirected graphs: pass directed=False (for an "
+            "embedding, distance='cosine' does without it)"
         )
 
 
@@ -74,9 +74,9 @@ def stationary_state(
            [2.],
            [7.]], dtype=float32)
     """
-    values = check_r(r)
+    r = check_one_r(r)
     X = read_features(features)
     graph = read_adjacency(adjacency, X.shape[0], directed=directed, self_loops=self_loops)
-    centres = component_centres(graph, X, values)
-    scale = (graph.degrees ** values[0]).astype(np.float32)
+    centres = component_centres(graph, X, (r,))
+    scale = (graph.degrees**r).astype(np.float32)
     return np.asarray(centres[graph.components] * scale[:, None], dtype=np.float32)
