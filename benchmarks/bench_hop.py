@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from common import THREADS, Result, amazon, random_features, ratio_of, show_seconds, side_by_side
 
+from nafs.graph import read_features
 from nafs.smoothing import Method, _kernel
 from nafs.smoothing.hops import Hops
 
 
 def run() -> list[Result]:
     graph = amazon()
-    X = random_features(graph.n_nodes, 128)
+    X = read_features(random_features(graph.n_nodes, 128))
     hops = Hops(graph, X, Method(1000, (0.5,)), (0.5,), n_threads=THREADS)
     hops.advance()
 

@@ -5,7 +5,7 @@ Everything the package computes is held against this file.
 
 import numpy as np
 
-LINEAR_FLOOR = 1e-6
+LINEAR_FLOOR = 1e-6  # cosines below this are rounding even here
 
 
 def normalized(A, r):
@@ -71,12 +71,12 @@ def distances(A, X, n_hops, r, distance):
     return D
 
 
-def weights(D, weighting):
+def weights(D, weighting, distance):
     """w_i(k), rows adding up to 1."""
     if weighting == "adaptive":
         raw = np.exp(D - D.max(axis=1, keepdims=True))
     elif weighting == "linear":
-        raw = np.where(D > LINEAR_FLOOR, D, 0.0)
+        raw = np.where(D > (0.0 if distance == "euclidean" else LINEAR_FLOOR), D, 0.0)
         raw[raw.sum(axis=1) == 0] = 1.0
     elif weighting == "average":
         raw = np.ones_like(D)
@@ -91,7 +91,7 @@ def embedding(A, X, n_hops, r, ensemble, weighting, distance):
     A, X = np.asarray(A, dtype=np.float64), np.asarray(X, dtype=np.float64)
     parts = []
     for value in r:
-        W = weights(distances(A, X, n_hops, value, distance), weighting)
+        W = weights(distances(A, X, n_hops, value, distance), weighting, distance)
         states = hops(A, X, n_hops, value)
         parts.append(sum(W[:, k, None] * state for k, state in enumerate(states)))
     if ensemble == "mean":

@@ -71,6 +71,8 @@ def test_the_constructor_stores_and_fit_checks():
     broken = NAFS(n_hops=-1, r=7, ensemble="sum")
     assert broken.get_params()["n_hops"] == -1
     assert clone(broken).r == 7
+    with pytest.raises(ValueError, match="r must lie in"):
+        broken.fit(np.eye(3))
 
 
 @pytest.mark.parametrize(
@@ -195,6 +197,14 @@ def test_callbacks_and_hops_of_the_wrong_kind_are_refused():
         NAFS().fit(np.eye(3), progress=True)
     with pytest.raises(TypeError, match="hops must be several numbers"):
         NAFS().sweep(np.eye(3), hops=5)
+
+
+def test_a_sweep_leaves_a_fitted_model_alone():
+    A, X = random_graph(0)
+    model = NAFS(2).fit(X, adjacency=A)
+    list(model.sweep(X[:, :5], adjacency=A))
+    assert model.n_features_in_ == 10
+    assert np.array_equal(model.transform(X, adjacency=A), model.embedding_)
 
 
 def test_progress_counts_up_to_the_end():

@@ -73,7 +73,7 @@ def test_inspection_agrees_with_the_oracle(seed, n_hops, r, distance, weighted):
     for weighting in WEIGHTINGS:
         np.testing.assert_allclose(
             smoothing_weights(X, A, n_hops, r, distance, weighting),
-            oracle.weights(D, weighting),
+            oracle.weights(D, weighting, distance),
             rtol=1e-4,
             atol=2e-5,
         )
@@ -124,6 +124,60 @@ def test_hubs_are_summed_without_losing_digits():
     assert abs(hub - (7.7 + 0.1 * (n - 1)) / n) < 1e-5 * 0.1
 
 
+@pytest.mark.parametrize("loops", ["baseline", _kernel.in_use()])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("state_dtype", ["float32", "float16"])
+@pytest.mark.parametrize("width", [1, 8, 65, 129])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hubs_in_every_loop(weighted, width, state_dtype, stream, loops, monkeypatch, request):
+    rng = np.random.default_rng(0)
+    A = np.zeros((330, 330))
+    A[0, 1:311] = rng.uniform(0.5, 2.0, 310) if weighted else 1.0  # more than one block of neighbours
+    A[1:320, 320] = 1.0
+    A = np.maximum(A, A.T)
+    X = rng.normal(size=(330, width))
+    monkeypatch.setattr("nafs.smoothing.hops._STREAM_BYTES", 0 if stream else 1 << 40)
+    before = _kernel.in_use()
+    request.addfinalizer(lambda: _kernel.use(before))
+    _kernel.use(loops)
+    found = NAFS(3, (0.5,), state_dtype=state_dtype).fit_transform(X, adjacency=A)
+    expected = oracle.embedding(A, X, 3, (0.5,), "mean", "adaptive", "cosine")
+    if state_dtype == "float32":
+        assert_close(found, expected)
+    else:
+        assert np.abs(found - expected).max() < 5e-3 * np.abs(expected).max()
+
+
+@given(seed=st.integers(0, 2**32 - 1), r=st.floats(0, 1), weighting=st.sampled_from(WEIGHTINGS))
+def test_directed_graphs_agree_with_the_oracle(seed, r, weighting):
+    rng = np.random.default_rng(seed)
+    A = (rng.random((30, 30)) < 0.1) * rng.uniform(0.1, 2.0, (30, 30))
+    np.fill_diagonal(A, 0)
+    X = rng.normal(size=(30, 6))
+    found = NAFS(5, r, weighting=weighting, directed=True).fit_transform(X, adjacency=A)
+    assert_close(found, oracle.embedding(A, X, 5, (r,), "mean", weighting, "cosine"))
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-4, 1.0])
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_linear_weights_do_not_depend_on_the_unit(distance, scale):
+    A, X = random_graph(12)
+    expected = oracle.embedding(A.toarray(), X, 6, (0.3,), "mean", "linear", distance)
+    assert_close(
+        NAFS(6, 0.3, "mean", "linear", distance).fit_transform(X * scale, adjacency=A) / scale, expected
+    )
+
+
+def test_two_python_threads_at_once():
+    from concurrent.futures import ThreadPoolExecutor
+
+    A, X = random_graph(13, 300, 0.05, n_features=70)
+    expected = NAFS(8, n_threads=2).fit_transform(X, adjacency=A)
+    with ThreadPoolExecutor(4) as pool:
+        runs = [pool.submit(NAFS(8, n_threads=2).fit_transform, X, adjacency=A) for _ in range(24)]
+        assert all(np.array_equal(run.result(), expected) for run in runs)
+
+
 @pytest.mark.parametrize("width", [1, 3, 8, 15, 64, 100, 129])
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_the_same_bits_however_it_is_run(width, distance, monkeypatch):
@@ -146,12 +200,13 @@ def test_the_same_bits_however_it_is_run(width, distance, monkeypatch):
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_a_sweep_yields_what_separate_runs_would(ensemble, weighting):
     A, X = random_graph(8)
-    model = NAFS(9, (0.0, 0.5), ensemble, weighting)
-    swept = dict(model.sweep(X, adjacency=A, hops=[9, 0, 4]))
-    assert list(swept) == [0, 4, 9]
-    for K, Z in swept.items():
-        alone = NAFS(K, (0.0, 0.5), ensemble, weighting).fit_transform(X, adjacency=A)
-        assert np.array_equal(Z, alone)
+    for distance, state_dtype in itertools.product(DISTANCES, ("float32", "float16")):
+        options = ((0.0, 0.5), ensemble, weighting, distance)
+        swept = dict(NAFS(9, *options, state_dtype=state_dtype).sweep(X, adjacency=A, hops=[9, 0, 4]))
+        assert list(swept) == [0, 4, 9]
+        for K, Z in swept.items():
+            alone = NAFS(K, *options, state_dtype=state_dtype).fit_transform(X, adjacency=A)
+            assert np.array_equal(Z, alone)
 
 
 def test_a_sweep_uses_memory_again_only_when_nobody_holds_it():

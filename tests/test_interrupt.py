@@ -74,3 +74,21 @@ def test_a_forked_child_can_embed_too():
     there = queue.get(timeout=60)
     child.join(timeout=60)
     assert np.array_equal(here, there)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_forked_in_the_middle_of_a_run_can_embed_too():
+    A, X = random_graph(0)
+    context = multiprocessing.get_context("fork")
+
+    def embed_in_child():
+        queue = context.Queue()
+        child = context.Process(target=_embed_in_child, args=(queue,))
+        child.start()
+        assert queue.get(timeout=60).shape == X.shape
+        child.join(timeout=60)
+
+    for K, _ in NAFS(3, n_threads=2).sweep(X, adjacency=A):
+        if K == 2:
+            embed_in_child()
+    NAFS(3, 0.5, n_threads=2).fit(X, adjacency=A, progress=lambda step: step.hop == 1 and embed_in_child())

@@ -80,6 +80,17 @@ def test_a_state_cannot_be_overwritten(call):
         _kernel.hop(**{**call, "next": call["state"]})
 
 
+def test_padding_is_only_used_where_the_array_has_it():
+    graph, X = read_adjacency(PATH), read_features(np.ones((3, 70)))
+    hops = Hops(graph, X, Method(3, (0.0,)), (0.0,))
+    hops.advance()
+    base = np.full((4, 72), 7.0, np.float32)
+    _kernel.hop(**{**hops._fixed, "state": hops._state, "next": base[:3, 2:], "begin": 0, "end": 3})
+    assert np.allclose(base[:3, 2:], 1.0)
+    assert (base[:, :2] == 7).all()
+    assert (base[3] == 7).all()
+
+
 def test_the_gather_probe_reads_every_neighbour():
     graph = read_adjacency(PATH)
     state = np.arange(9, dtype=np.float32).reshape(3, 3)

@@ -85,13 +85,29 @@ def test_what_cannot_fit_is_refused_before_it_starts():
     with pytest.raises(MemoryError, match=r"needs .* besides its inputs, more than .* 1 kB"):
         NAFS(memory_limit="1kB").fit(X, adjacency=A)
     with pytest.raises(MemoryError, match="float16"):
-        next(iter(NAFS(memory_limit=1000).sweep(X, adjacency=A)))
+        NAFS(memory_limit=1000).sweep(X, adjacency=A)
+
+
+def test_copies_of_the_inputs_count():
+    A, X = random_graph(0, 500, n_features=64)
+    graph = read_adjacency(A)
+    exact = plan(graph, 64, Method(), held=X.astype(np.float32).nbytes).nbytes
+    NAFS(memory_limit=exact).fit(X, adjacency=graph)  # a float64 X is copied
+    with pytest.raises(MemoryError):
+        NAFS(memory_limit=exact - 1).fit(X, adjacency=graph)
+    NAFS(memory_limit=exact - 1).fit(X.astype(np.float32), adjacency=graph)
+
+
+def test_a_finished_sweep_holds_only_what_the_caller_keeps():
+    A, X = random_graph(0)
+    kept = [Z for K, Z in NAFS(9).sweep(X, adjacency=A) if K == 3]
+    assert kept[0].base.pool.spare == []
 
 
 def test_the_estimate_counts_the_result_and_the_states():
     graph = read_adjacency(np.zeros((1000, 1000)))
     matrix = 1000 * 64 * 4
-    small = 1000 * 4 * 8
+    small = 1000 * (4 * 14 + 16)
     assert plan(graph, 64, Method()).nbytes == 4 * matrix + small
     assert plan(graph, 64, Method(), state_dtype="float16").nbytes == 3 * matrix + small
     assert plan(graph, 64, Method(weighting="last")).nbytes == 3 * matrix + small

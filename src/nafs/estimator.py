@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from nafs.engines import memory
 from nafs.engines.budget import parse_memory
 from nafs.engines.memory import ProgressCallback
 from nafs.graph import Adjacency, Features, nearest_neighbor_graph, read_adjacency, read_features
+from nafs.graph.indices import check_indices
 from nafs.smoothing.hops import STATE_DTYPES
 from nafs.smoothing.method import DEFAULT_R, Method, check_choice, check_hops, check_r
 from nafs.smoothing.threads import check_threads
@@ -53,13 +55,15 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         Keep self-loops of the adjacency, besides the one that the method adds to every node.
     state_dtype : {"float32", "float16"}, default="float32"
         Storage of the smoothed features between hops. float16 halves that memory, is faster where
-        nodes have many neighbours, and keeps about three digits.
+        nodes have many neighbours, and keeps about three digits relative to the largest feature: scale
+        columns alike, and do without it where single values tower over the rest.
     n_threads : int, optional
         Threads of the kernel; all cores by default. The result is the same for any number.
     memory_limit : int or str, optional
-        Bytes, or a string like "4GB", for everything besides the inputs. Within it several r's are
-        carried side by side, which is faster; what cannot fit raises MemoryError before it starts.
-        By default one r is carried at a time.
+        Bytes, or a string like "4GB", for states, sums, the result and copies of the inputs. Within it
+        several narrow r's are carried side by side, which is faster; what cannot fit raises MemoryError
+        before it starts. Bringing the graph into canonical form, before that, takes a few times the
+        memory of its neighbour lists for a moment. By default one r is carried at a time.
 
     Attributes
     ----------
@@ -189,7 +193,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         """
         check_is_fitted(self, "embedding_")
         features, graph = self._read(X, adjacency, reset=False)
-        return self._embed(features, graph, progress)
+        held = _copied(features, X) + _copied(graph, adjacency)
+        return self._embed(features, graph, held, progress)
 
     def sweep(
         self,
@@ -229,8 +234,16 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         ascending = sorted({check_hops(hop, "hops") for hop in wanted})
         if not ascending:
             raise ValueError("hops is empty: name at least one number of hops")
-        features, graph = self._read(X, adjacency, reset=True)
-        return memory.sweep(graph, features, method, ascending, progress=progress, **self._resources())
+        features, graph = self._read(X, adjacency, reset=None)
+        return memory.sweep(
+            graph,
+            features,
+            method,
+            ascending,
+            held=_copied(features, X) + _copied(graph, adjacency),
+            progress=progress,
+            **self._resources(),
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the embedding's columns.
@@ -247,7 +260,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         names = super().get_feature_names_out(input_features)
         method = self._method()
         if method.ensemble == "concat":
-            names = [f"{name}_r{r:g}" for r in method.r for name in names]
+            names = [f"{name}_r{r:.12g}" for r in method.r for name in names]
         return np.asarray(names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
@@ -261,14 +274,20 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         n = features.shape[0]
         if y is not None and n > 1 and getattr(y, "shape", None) == (n, n):
             raise TypeError("the second argument is y, which is ignored: pass the graph as adjacency=...")
-        self.embedding_ = self._embed(features, graph, progress)
+        held = _copied(features, X) + _copied(graph, adjacency)
+        self.embedding_ = self._embed(features, graph, held, progress)
         self.adjacency_ = graph
         return self.embedding_
 
-    def _read(self, X: Any, adjacency: Any, *, reset: bool) -> tuple[Features, Adjacency]:
+    def _read(self, X: Any, adjacency: Any, *, reset: bool | None) -> tuple[Features, Adjacency]:
         self._method()
         self._resources()
-        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
+        if sp.issparse(X):
+            check_indices(X, "features")  # before scikit-learn converts it
+        if reset is None:  # a sweep leaves a fitted model as it is
+            X = check_array(X, accept_sparse="csr", ensure_all_finite=False, input_name="X")
+        else:
+            X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=False, reset=reset)
         features = read_features(X)
         if adjacency is None:
             return features, nearest_neighbor_graph(X, self.n_neighbors, self.metric)
@@ -278,9 +297,11 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         return features, graph
 
     def _embed(
-        self, features: Features, graph: Adjacency, progress: ProgressCallback | None
+        self, features: Features, graph: Adjacency, held: int, progress: ProgressCallback | None
     ) -> NDArray[np.float32]:
-        return memory.embed(graph, features, self._method(), progress=progress, **self._resources())
+        return memory.embed(
+            graph, features, self._method(), held=held, progress=progress, **self._resources()
+        )
 
     def _method(self) -> Method:
         return Method(self.n_hops, check_r(self.r), self.ensemble, self.weighting, self.distance)
@@ -291,3 +312,10 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             "n_threads": check_threads(self.n_threads),
             "memory_limit": parse_memory(self.memory_limit),
         }
+
+
+def _copied(read: Features | Adjacency, given: Any) -> int:
+    """Bytes that reading an input took besides the caller's own arrays."""
+    if read is given or (isinstance(read, Features) and read.dense is given):
+        return 0
+    return read.nbytes

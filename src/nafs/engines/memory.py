@@ -54,6 +54,7 @@ def plan(
     state_dtype: str = "float32",
     memory_limit: int | None = None,
     together: bool = False,
+    held: int = 0,
 ) -> Plan:
     """Choose how many r's to carry at once, before anything is allocated.
 
@@ -68,6 +69,8 @@ def plan(
         smallest footprint.
     together : bool
         All r's at once and two results, as a sweep needs them.
+    held : int
+        Bytes that copies of the inputs hold already; they count towards the limit.
 
     Returns
     -------
@@ -91,10 +94,13 @@ def plan(
     def needed(group: int) -> int:
         layout = Layout(graph.n_nodes, n_features, group, state_dtype)
         results = 2 if together else 1  # a sweep fills one while the caller still holds the last
-        nbytes = layout.nbytes(method) + results * graph.n_nodes * method.n_columns(n_features) * 4
+        nbytes = held + layout.nbytes(method)
+        nbytes += results * graph.n_nodes * method.n_columns(n_features) * 4
         if method.needs_stationary_state:
             components = int(graph.components.max()) + 1
-            nbytes += components * n_features * group * 4 + graph.n_nodes * (4 + 8 * 64)
+            # centres, and one block of columns in float64 with its index arrays
+            nbytes += components * n_features * group * 8
+            nbytes += graph.n_nodes * (24 + 16 * min(n_features, 32))
         return nbytes
 
     smallest = len(method.r) if together else 1
@@ -123,6 +129,7 @@ def embed(
     state_dtype: str = "float32",
     n_threads: int = 1,
     memory_limit: int | None = None,
+    held: int = 0,
     progress: ProgressCallback | None = None,
 ) -> NDArray[np.float32]:
     """The embedding of ``features`` over ``graph``.
@@ -134,7 +141,7 @@ def embed(
     method : Method
     state_dtype : {"float32", "float16"}
     n_threads : int
-    memory_limit : int, optional
+    memory_limit, held
         As in :func:`plan`.
     progress : callable, optional
         Called with a :class:`Progress` several times per hop; what it raises stops the run.
@@ -154,7 +161,9 @@ def embed(
     array([[1.],
            [3.]], dtype=float32)
     """
-    group = plan(graph, features.shape[1], method, state_dtype=state_dtype, memory_limit=memory_limit).group
+    group = plan(
+        graph, features.shape[1], method, state_dtype=state_dtype, memory_limit=memory_limit, held=held
+    ).group
     report = _Report(progress, graph.n_nodes, method.n_hops, len(method.r))
     try:
         out = np.empty((graph.n_nodes, method.n_columns(features.shape[1])), np.float32)
@@ -174,6 +183,7 @@ def embed(
                 last = k == method.n_hops and method.weighting != "last"
                 hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
             hops.write(out, first)
+            del hops  # before the next one is built
         return out
     finally:
         _kernel.release_threads()
@@ -188,6 +198,7 @@ def sweep(
     state_dtype: str = "float32",
     n_threads: int = 1,
     memory_limit: int | None = None,
+    held: int = 0,
     progress: ProgressCallback | None = None,
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """Yield (K, embedding) for each K wanted, ascending, at the price of the largest alone.
@@ -200,14 +211,13 @@ def sweep(
         Its ``n_hops`` is not used.
     wanted : sequence of ints
         Ascending numbers of hops.
-    state_dtype, n_threads, memory_limit, progress
+    state_dtype, n_threads, memory_limit, held, progress
         As in :func:`embed`. All r's are carried at once, whatever the limit: every K needs them all.
 
-    Yields
-    ------
-    tuple of int and ndarray
+    Returns
+    -------
+    iterator of (int, ndarray)
     """
-    top = wanted[-1]
     plan(
         graph,
         features.shape[1],
@@ -215,39 +225,59 @@ def sweep(
         state_dtype=state_dtype,
         memory_limit=memory_limit,
         together=True,
+        held=held,
     )
-    report = _Report(progress, graph.n_nodes, top, len(method.r))
-    due = set(wanted)
-    spare: list[NDArray[np.float32]] = []
+    report = _Report(progress, graph.n_nodes, wanted[-1], len(method.r))
+    hops = Hops(graph, features, method, method.r, state_dtype=state_dtype, n_threads=n_threads)
+    return _sweep(hops, wanted, report)
+
+
+def _sweep(hops: Hops, wanted: Sequence[int], report: _Report) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    method, due = hops.method, set(wanted)
+    pool = _Pool((hops.layout.n_nodes, method.n_columns(hops.layout.n_features)))
     try:
-        hops = Hops(graph, features, method, method.r, state_dtype=state_dtype, n_threads=n_threads)
-        for k in range(top + 1):
-            last = k == top and method.weighting != "last"
+        for k in range(wanted[-1] + 1):
+            last = k == wanted[-1] and method.weighting != "last"
             hops.advance(keep_state=not last, postpone=k not in due, tick=report.ticker(k, method.r))
             if k in due:
-                out = _leased(spare, (graph.n_nodes, method.n_columns(features.shape[1])))
+                out = pool.lend()
                 hops.write(out, 0)
+                _kernel.release_threads()  # the caller may fork
                 yield k, out
                 del out
     finally:
+        pool.close()
         _kernel.release_threads()
 
 
-class _Lease:
-    """Lends an array's memory and takes it back when the last array that uses it is gone."""
+class _Pool:
+    """Results whose memory is used again once the last array on it is gone, while the sweep runs."""
 
-    def __init__(self, raw: NDArray[np.float32], spare: list[NDArray[np.float32]]) -> None:
-        self.raw, self.spare = raw, spare
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.shape, self.open = shape, True
+        self.spare: list[NDArray[np.float32]] = []
+
+    def lend(self) -> NDArray[np.float32]:
+        """An uninitialised array; fresh memory is slow to touch, so a spare one comes first."""
+        raw = self.spare.pop() if self.spare else np.empty(self.shape, np.float32)
+        return np.asarray(_Lease(raw, self))
+
+    def close(self) -> None:
+        """Keep nothing from now on."""
+        self.open = False
+        self.spare.clear()
+
+
+class _Lease:
+    """Owner of one lent array: NumPy keeps it alive as the base of the array and of all its views."""
+
+    def __init__(self, raw: NDArray[np.float32], pool: _Pool) -> None:
+        self.raw, self.pool = raw, pool
         self.__array_interface__ = raw.__array_interface__
 
     def __del__(self) -> None:
-        self.spare.append(self.raw)
-
-
-def _leased(spare: list[NDArray[np.float32]], shape: tuple[int, int]) -> NDArray[np.float32]:
-    """An uninitialised array, in memory that an earlier one has left: fresh memory is slow to touch."""
-    raw = spare.pop() if spare else np.empty(shape, np.float32)
-    return np.asarray(_Lease(raw, spare))
+        if self.pool.open:
+            self.pool.spare.append(self.raw)
 
 
 class _Report:
@@ -266,6 +296,7 @@ class _Report:
 
         def tick(rows: int) -> None:
             self.done += rows * len(r)
+            _kernel.release_threads()  # the callback may fork
             callback(Progress(self.done, self.total, hop, self.n_hops, r))
 
         return tick

@@ -19,6 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs.graph.features import LARGEST
+from nafs.graph.indices import check_indices
+
 MAX_NODES = 2**31 - 1
 
 
@@ -173,12 +176,12 @@ def _checked(adjacency: Any, n_nodes: int | None) -> Any:
         half = adjacency.dtype == np.float16  # which SciPy does not know
         matrix = sp.coo_array(adjacency.astype(np.float32) if half else adjacency)
     else:
-        _check_indices(adjacency)
+        check_indices(adjacency, "adjacency")
         matrix = adjacency if adjacency.format in ("coo", "csr", "csc") else adjacency.tocoo()
     values = matrix.data
     if matrix.dtype.kind == "f":
         _refuse(matrix, ~np.isfinite(values), "is NaN or infinite: remove or fill it")
-        _refuse(matrix, values > float(np.finfo(np.float32).max), "is too large for float32: rescale")
+        _refuse(matrix, values > LARGEST, f"is beyond {LARGEST:.0e}, too large for sums in float32: rescale")
     if matrix.dtype.kind in "if":
         _refuse(matrix, values < 0, "is negative: smoothing needs weights of 0 or more")
     if not values.all():
@@ -200,34 +203,6 @@ def _check_shape(shape: tuple[int, ...], n_nodes: int | None) -> None:
     if rows > MAX_NODES:
         raise ValueError(f"at most {MAX_NODES} nodes are supported; adjacency has {rows}")
     matches_nodes(rows, n_nodes)
-
-
-def _check_indices(matrix: Any) -> None:
-    """Refuse index arrays that point outside the matrix: SciPy itself would read past its buffers."""
-    n = matrix.shape[0]
-    if matrix.format == "coo":
-        parts = [matrix.row, matrix.col]
-    elif matrix.format in ("csr", "csc", "bsr"):
-        blocks = n // matrix.blocksize[0] if matrix.format == "bsr" else n
-        indptr = matrix.indptr
-        if (
-            len(indptr) != blocks + 1
-            or indptr[0] != 0
-            or indptr[-1] > len(matrix.indices)
-            or (np.diff(indptr) < 0).any()
-        ):
-            raise ValueError(
-                "adjacency has a broken indptr: it must start at 0, never decrease and end at the "
-                "number of stored entries"
-            )
-        parts = [matrix.indices[: indptr[-1]]]
-        n = matrix.shape[1] // matrix.blocksize[1] if matrix.format == "bsr" else n
-    else:
-        return
-    for part in parts:
-        if len(part) and (part.min() < 0 or part.max() >= n):
-            found = int(part.min()) if part.min() < 0 else int(part.max())
-            raise ValueError(f"adjacency has index {found}, outside the {n} nodes 0..{n - 1}")
 
 
 def _refuse(matrix: Any, bad: NDArray[np.bool_], why: str) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs.graph.indices import check_indices
+
 LARGEST = 1e30  # leaves room below float32's 3e38 for sums and for d̃^r
 _BLOCK = 1 << 20  # values looked at in one go
 _SPARSE_BELOW = 0.25  # share of stored values; above it dense rows are smaller and faster
@@ -61,13 +63,20 @@ class Features:
         block = self._columns[:, left:right]
         return np.asarray(block.toarray() if self.dense is None else block, dtype=np.float64)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the values and, where sparse, their indices."""
+        if self.dense is not None:
+            return self.dense.nbytes
+        return int(self.sparse.data.nbytes + self.sparse.indices.nbytes + self.sparse.indptr.nbytes)
+
     def for_kernel(self) -> dict[str, Any]:
         """The arrays under the names that the kernel gives them."""
         if self.dense is not None:
             return {"x": self.dense, "x_norms": self.norms}
         return {
-            "x_indptr": self.sparse.indptr.astype(np.int64),
-            "x_indices": self.sparse.indices.astype(np.int32),
+            "x_indptr": self.sparse.indptr.astype(np.int64, copy=False),
+            "x_indices": self.sparse.indices.astype(np.int32, copy=False),
             "x_values": self.sparse.data,
             "x_norms": self.norms,
         }
@@ -107,6 +116,7 @@ def read_features(features: Any) -> Features:
 
 
 def _read_sparse(matrix: Any) -> Features:
+    check_indices(matrix, "features")
     rows = sp.csr_array(matrix)
     values = rows.data
     if values.dtype.kind == "f":

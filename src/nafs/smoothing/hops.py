@@ -58,8 +58,8 @@ class Layout:
         size = np.dtype(self.state_dtype).itemsize
         states = 2 * self.n_nodes * self.stride * size
         sums = 0 if method.weighting == "last" else self.n_nodes * self.stride * 4
-        # 1/d̃, norms of X, and d̃^r, d̃^(-r), total, peak, pending for each r
-        return states + sums + self.n_nodes * 4 * (2 + 6 * self.n_groups)
+        # d̃, 1/d̃, norms, row blocks; d̃^r, d̃^(-r), total, peak, pending for each r, two float64 on the way
+        return states + sums + self.n_nodes * (4 * (8 + 6 * self.n_groups) + 16 * self.n_groups)
 
 
 class Workspace:
@@ -124,7 +124,8 @@ class Hops:
         distance = method.distance if measures else "none"
 
         # The state holds values up to 2: float16 cannot overflow, nor can the sums of float32.
-        unit = 2.0 ** math.ceil(math.log2(features.largest)) if features.largest > 0 else 1.0
+        largest = max(features.largest, 2.0**-100)  # below that 1/unit would overflow
+        unit = 2.0 ** math.ceil(math.log2(largest))
         degrees = graph.degrees[:, None]
         powers = np.asarray(r)[None, :]
         self._scale = np.ascontiguousarray(degrees**powers * unit, dtype=np.float32)

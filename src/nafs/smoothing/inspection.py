@@ -17,7 +17,7 @@ from nafs.smoothing.hops import Hops
 from nafs.smoothing.method import DISTANCES, WEIGHTINGS, Method, check_choice, check_hops, check_one_r
 from nafs.smoothing.threads import check_threads
 
-LINEAR_FLOOR = 1e-6  # a smaller distance is rounding: linear weighting takes it as 0
+LINEAR_FLOOR = 1e-6  # a smaller cosine is rounding: linear weighting takes it as 0, like the kernel
 
 
 def smoothed_features(
@@ -170,7 +170,8 @@ def smoothing_weights(
     elif weighting == "adaptive":
         raw = np.exp(distances - distances.max(axis=1, keepdims=True))
     else:
-        raw = np.where(distances > LINEAR_FLOOR, distances, 0.0)
+        floor = 0.0 if distance == "euclidean" else LINEAR_FLOOR
+        raw = np.where(distances > floor, distances, 0.0)
         raw[raw.sum(axis=1) == 0] = 1.0
     return np.asarray(raw / raw.sum(axis=1, keepdims=True), dtype=np.float32)
 

@@ -62,7 +62,7 @@ inline void gather_tile(const Hop& hop, int64_t i, int64_t column, int64_t count
 template <bool weighted, typename State>
 inline void gather_row(const Hop& hop, int64_t i, float* __restrict row) {
   const int64_t width = hop.features * hop.groups, whole = (width + 7) / 8 * 8;
-  const int64_t padded = whole <= hop.stride ? whole : width;
+  const int64_t padded = whole <= hop.columns ? whole : width;
   int64_t c = 0;
   for (; c + 64 <= padded; c += 64) gather_tile<8, weighted, false, State>(hop, i, c, 8, row);
   if (c + 32 <= padded) gather_tile<4, weighted, false, State>(hop, i, c, 8, row), c += 32;

@@ -59,6 +59,7 @@ struct Hop {
   bool half = false;             // state and next hold IEEE binary16
   bool stream = false;           // write next past the caches
   int64_t stride = 0;            // elements from one state row to the next
+  int64_t columns = 0;           // elements of a state row that may be touched: width, or padded
 
   float* sum = nullptr;        // running weighted sum of hops
   int64_t sum_stride = 0;

@@ -138,8 +138,8 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
   require(0 <= begin && begin <= end && end <= n, "rows outside the graph");
   require(0 <= distance && distance <= 3 && 0 <= weighting && weighting <= 3, "unknown option");
   hop.begin = begin, hop.end = end, hop.features = features, hop.groups = groups;
-  hop.edges = indptr.size() > static_cast<size_t>(n) ? indptr.data()[n] : 0;
   hop.graph = neighbours(indptr, indices, weights, inverse_degree);
+  hop.edges = indptr.data()[n];
   hop.distance = static_cast<nafs::Distance>(distance);
   hop.weighting = static_cast<nafs::Weighting>(weighting);
   hop.threads = std::max(1, threads);
@@ -175,6 +175,7 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
     hop.half = is_half(*state);
     hop.state = state->data();
     hop.stride = rows_of(*state, n, width, "state is n x (groups * features)");
+    hop.columns = state->shape(1);
   } else {
     require((hop.x.rows || hop.x.indptr) && unscale, "hop 0 needs x and unscale");
     require(!centred || hop.centres.rows, "centring needs centres");
@@ -185,6 +186,8 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
     require(!state || (stride == hop.stride && half == hop.half), "state and next are laid out alike");
     require(!state || next->data() != hop.state, "next cannot overwrite state");
     hop.half = half, hop.stride = stride, hop.next = next->data();
+    const int64_t columns = next->shape(1);
+    hop.columns = state ? std::min(hop.columns, columns) : columns;
     const int64_t bytes = half ? 2 : 4;
     hop.stream = stream && reinterpret_cast<uintptr_t>(hop.next) % 32 == 0 && stride * bytes % 32 == 0;
   }

@@ -23,7 +23,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
   float* steps = buffer + batch.padded * batch.rows;
   const bool weighs = hop.weighting != Weighting::last;
   // Where rows are whole vectors and go through the cache anyway, z is computed in its final place.
-  const bool direct = hop.next && !hop.half && !hop.stream && hop.stride % 8 == 0;
+  const bool direct = hop.next && !hop.half && !hop.stream && (width + 7) / 8 * 8 <= hop.columns;
   const auto row_of = [&](int64_t i) {
     return direct ? static_cast<float*>(hop.next) + i * hop.stride : buffer + (i - top) * batch.padded;
   };

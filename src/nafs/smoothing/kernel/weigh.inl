@@ -1,7 +1,9 @@
 // How far a row is from over-smoothing, and the running sum that weighs it by that:
 // sum <- keep * sum + weight * z.
 
-constexpr float kLinearFloor = 1e-6f;     // a smaller distance is rounding: "linear" takes it as 0
+// A smaller cosine is rounding, and weighting "linear" takes it as 0. (Euclidean distances have the
+// features' unit; where they are all rounding, every hop is the stationary state anyway.)
+constexpr float kLinearFloor = 1e-6f;
 
 template <typename Real>
 inline void dot_and_square(const float* __restrict a, const float* __restrict b, int64_t width,
@@ -100,7 +102,7 @@ inline void weigh(const Hop& hop, int64_t at, float d, float* keep, float* weigh
       *weight = std::exp(d);
     }
   } else {  // linear: until a distance is positive all hops count alike
-    *weight = d > kLinearFloor ? d : 0.0f;
+    *weight = d > (hop.distance == Distance::euclidean ? 0.0f : kLinearFloor) ? d : 0.0f;
     if (!first && total == 0.0f && *weight > 0.0f) *keep = 0.0f;
     total = first ? *weight : total + *weight;
     if (total == 0.0f) *weight = 1.0f;
