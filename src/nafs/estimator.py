@@ -141,7 +141,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         adjacency : sparse matrix of shape (n, n), optional
             The graph, by keyword. Without it, the nearest-neighbour graph of the rows of X.
         progress : callable, optional
-            Called several times per hop with a :class:`nafs.Progress`.
+            Called at least once per hop with a :class:`nafs.Progress`.
 
         Returns
         -------
@@ -270,10 +270,10 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         return tags
 
     def _fit(self, X: Any, y: Any, adjacency: Any, progress: ProgressCallback | None) -> NDArray[np.float32]:
-        features, graph = self._read(X, adjacency, reset=True)
-        n = features.shape[0]
-        if y is not None and n > 1 and getattr(y, "shape", None) == (n, n):
+        shape = getattr(y, "shape", ())  # looked at first: building a graph in vain takes long
+        if len(shape) == 2 and shape[0] == shape[1] > 1 and shape[:1] == np.shape(X)[:1]:
             raise TypeError("the second argument is y, which is ignored: pass the graph as adjacency=...")
+        features, graph = self._read(X, adjacency, reset=True)
         held = _copied(features, X) + _copied(graph, adjacency)
         self.embedding_ = self._embed(features, graph, held, progress)
         self.adjacency_ = graph

@@ -40,7 +40,7 @@ ProgressCallback = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """How many r's go side by side, and the bytes that takes besides graph and features."""
+    """How many r's go side by side, and the bytes that count towards the limit."""
 
     group: int
     nbytes: int
@@ -65,7 +65,7 @@ def plan(
     method : Method
     state_dtype : {"float32", "float16"}
     memory_limit : int, optional
-        Bytes for everything besides the inputs. Without a limit one r at a time is carried, the
+        Bytes for states, sums, results and ``held``. Without a limit one r at a time is carried, the
         smallest footprint.
     together : bool
         All r's at once and two results, as a sweep needs them.
@@ -144,7 +144,7 @@ def embed(
     memory_limit, held
         As in :func:`plan`.
     progress : callable, optional
-        Called with a :class:`Progress` several times per hop; what it raises stops the run.
+        Called with a :class:`Progress` at least once per hop; what it raises stops the run.
 
     Returns
     -------

@@ -4,8 +4,8 @@ Every r shares P = D̃⁻¹Ã, so the state holds Z⁽ᵏ⁾ = Pᵏ D̃^(-r) X f
 wide row, and a hop reads the neighbour list once for all of them. After hop k, ``sum / total`` is the
 embedding for K = k; nothing older is kept.
 
-Distances to the stationary state are taken on the features minus the component's centre: P leaves the
-centre alone, so Pᵏ (D̃^(-r) X - c) is the difference to the stationary state itself, without the
+Euclidean distances to the stationary state are taken on the features minus the component's centre: P leaves
+the centre alone, so Pᵏ (D̃^(-r) X - c) is the difference to the stationary state itself, without the
 cancellation that subtracting two nearly equal rows would bring.
 """
 
