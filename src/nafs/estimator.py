@@ -270,7 +270,9 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         return tags
 
     def _fit(self, X: Any, y: Any, adjacency: Any, progress: ProgressCallback | None) -> NDArray[np.float32]:
-        shape = getattr(y, "shape", ())  # looked at first: building a graph in vain takes long
+        shape: tuple[int, ...] = getattr(
+            y, "shape", ()
+        )  # looked at first: building a graph in vain takes long
         if len(shape) == 2 and shape[0] == shape[1] > 1 and shape[:1] == np.shape(X)[:1]:
             raise TypeError("the second argument is y, which is ignored: pass the graph as adjacency=...")
         features, graph = self._read(X, adjacency, reset=True)
