@@ -11,8 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nafs.embedding import Embedding, embed
     from nafs.engines.memory import Progress
     from nafs.estimator import NAFS
+    from nafs.graph import Graph, structural_features
+    from nafs.readers import from_edges, from_igraph, from_networkx, from_pyg, read_graph
     from nafs.smoothing import (
         mixing_time_bound,
         normalized_adjacency,
@@ -26,19 +29,40 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAFS",
+    "Embedding",
+    "Graph",
     "Progress",
+    "embed",
+    "from_edges",
+    "from_igraph",
+    "from_networkx",
+    "from_pyg",
     "mixing_time_bound",
     "normalized_adjacency",
     "oversmoothing_bound",
     "oversmoothing_distances",
+    "read_graph",
     "second_eigenvalue",
     "smoothed_features",
     "smoothing_weights",
     "stationary_state",
+    "structural_features",
 ]
 
 # Loaded at first use, so that `import nafs` costs no more than its lightest part.
-_HOME = {"NAFS": "nafs.estimator", "Progress": "nafs.engines.memory"}
+_HOME = {
+    "NAFS": "nafs.estimator",
+    "Embedding": "nafs.embedding",
+    "Graph": "nafs.graph",
+    "Progress": "nafs.engines.memory",
+    "embed": "nafs.embedding",
+    "from_edges": "nafs.readers",
+    "from_igraph": "nafs.readers",
+    "from_networkx": "nafs.readers",
+    "from_pyg": "nafs.readers",
+    "read_graph": "nafs.readers",
+    "structural_features": "nafs.graph",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,13 +12,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from nafs.engines import memory
-from nafs.engines.budget import parse_memory
 from nafs.engines.memory import ProgressCallback
-from nafs.graph import Adjacency, Features, nearest_neighbor_graph, read_adjacency, read_features
+from nafs.engines.settings import Settings
+from nafs.graph import Adjacency, Features, Graph, nearest_neighbor_graph, read_adjacency, read_features
 from nafs.graph.indices import check_indices
-from nafs.smoothing.hops import STATE_DTYPES
-from nafs.smoothing.method import DEFAULT_R, Method, check_choice, check_hops, check_r
-from nafs.smoothing.threads import check_threads
+from nafs.smoothing.method import DEFAULT_R, check_hops
 
 
 class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -134,8 +132,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, f)
-            Node features.
+        X : array-like or sparse matrix of shape (n, f), or Graph
+            Node features; or a graph that has features, and then no ``adjacency``.
         y : ignored
             Here for scikit-learn's sake. A graph passed in its place is refused.
         adjacency : sparse matrix of shape (n, n), optional
@@ -193,7 +191,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         """
         check_is_fitted(self, "embedding_")
         features, graph = self._read(X, adjacency, reset=False)
-        held = _copied(features, X) + _copied(graph, adjacency)
+        held = _held(features, graph, X, adjacency)
         return self._embed(features, graph, held, progress)
 
     def sweep(
@@ -227,7 +225,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         >>> [(K, Z.shape) for K, Z in NAFS().sweep(np.eye(2), adjacency=pair, hops=[1, 5])]
         [(1, (2, 2)), (5, (2, 2))]
         """
-        method = self._method()
+        settings = self._settings()
+        method = settings.method()
         wanted = range(1, method.n_hops + 1) if hops is None else hops
         if isinstance(wanted, str) or not isinstance(wanted, Iterable):
             raise TypeError(f"hops must be several numbers, such as range(1, 21); got {hops!r}")
@@ -240,9 +239,9 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             features,
             method,
             ascending,
-            held=_copied(features, X) + _copied(graph, adjacency),
+            held=_held(features, graph, X, adjacency),
             progress=progress,
-            **self._resources(),
+            **settings.resources(),
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -258,7 +257,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             The names of the features; for "concat", with the r that each column belongs to.
         """
         names = super().get_feature_names_out(input_features)
-        method = self._method()
+        method = self._settings().method()
         if method.ensemble == "concat":
             names = [f"{name}_r{r:.12g}" for r in method.r for name in names]
         return np.asarray(names, dtype=object)
@@ -273,17 +272,23 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         shape: tuple[int, ...] = getattr(
             y, "shape", ()
         )  # looked at first: building a graph in vain takes long
-        if len(shape) == 2 and shape[0] == shape[1] > 1 and shape[:1] == np.shape(X)[:1]:
+        if (
+            len(shape) == 2
+            and shape[0] == shape[1] > 1
+            and not isinstance(X, Graph)
+            and shape[:1] == np.shape(X)[:1]
+        ):
             raise TypeError("the second argument is y, which is ignored: pass the graph as adjacency=...")
         features, graph = self._read(X, adjacency, reset=True)
-        held = _copied(features, X) + _copied(graph, adjacency)
+        held = _held(features, graph, X, adjacency)
         self.embedding_ = self._embed(features, graph, held, progress)
         self.adjacency_ = graph
         return self.embedding_
 
     def _read(self, X: Any, adjacency: Any, *, reset: bool | None) -> tuple[Features, Adjacency]:
-        self._method()
-        self._resources()
+        self._settings()
+        if isinstance(X, Graph):
+            return self._read_graph(X, adjacency, reset)
         if sp.issparse(X):
             check_indices(X, "features")  # before scikit-learn converts it
         if reset is None:  # a sweep leaves a fitted model as it is
@@ -298,22 +303,46 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         )
         return features, graph
 
+    def _read_graph(self, graph: Graph, adjacency: Any, reset: bool | None) -> tuple[Features, Adjacency]:
+        if adjacency is not None:
+            raise TypeError("a Graph brings its own edges: leave adjacency out")
+        if graph.features is None:
+            raise ValueError(
+                "the graph has no features; nafs.embed(graph) makes structural ones, or use "
+                "graph.with_features(...)"
+            )
+        found = graph.features.shape[1]
+        if reset:
+            self.n_features_in_ = found
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        elif reset is False and found != self.n_features_in_:
+            raise ValueError(f"the graph has {found} features, but fit saw {self.n_features_in_}")
+        return graph.features, graph.adjacency
+
     def _embed(
         self, features: Features, graph: Adjacency, held: int, progress: ProgressCallback | None
     ) -> NDArray[np.float32]:
+        settings = self._settings()
         return memory.embed(
-            graph, features, self._method(), held=held, progress=progress, **self._resources()
+            graph, features, settings.method(), held=held, progress=progress, **settings.resources()
         )
 
-    def _method(self) -> Method:
-        return Method(self.n_hops, check_r(self.r), self.ensemble, self.weighting, self.distance)
+    def _settings(self) -> Settings:
+        return Settings(
+            self.n_hops,
+            self.r,
+            self.ensemble,
+            self.weighting,
+            self.distance,
+            self.state_dtype,
+            self.n_threads,
+            self.memory_limit,
+        )
 
-    def _resources(self) -> dict[str, Any]:
-        return {
-            "state_dtype": check_choice("state_dtype", self.state_dtype, STATE_DTYPES),
-            "n_threads": check_threads(self.n_threads),
-            "memory_limit": parse_memory(self.memory_limit),
-        }
+
+def _held(features: Features, graph: Adjacency, X: Any, adjacency: Any) -> int:
+    return 0 if isinstance(X, Graph) else _copied(features, X) + _copied(graph, adjacency)
 
 
 def _copied(read: Features | Adjacency, given: Any) -> int:

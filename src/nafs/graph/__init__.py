@@ -1,7 +1,21 @@
-"""One validated graph: neighbour lists and features in the form that hops run on."""
+"""One validated graph: neighbour lists, features, node ids and labels in the form that hops run on."""
 
 from nafs.graph.adjacency import Adjacency, read_adjacency
+from nafs.graph.description import Description
 from nafs.graph.features import Features, read_features
+from nafs.graph.graph import Graph
+from nafs.graph.labels import Labels
 from nafs.graph.neighbors import nearest_neighbor_graph
+from nafs.graph.structural import structural_features
 
-__all__ = ["Adjacency", "Features", "nearest_neighbor_graph", "read_adjacency", "read_features"]
+__all__ = [
+    "Adjacency",
+    "Description",
+    "Features",
+    "Graph",
+    "Labels",
+    "nearest_neighbor_graph",
+    "read_adjacency",
+    "read_features",
+    "structural_features",
+]

@@ -1,0 +1,5 @@
+"""``python -m nafs``."""
+
+from nafs.cli.main import main
+
+main()

@@ -1,0 +1,68 @@
+"""Output that appears whole or not at all: written under a temporary name beside its place, then renamed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def check_target(path: Path, *, force: bool) -> None:
+    """Raise before any work is done if an output cannot be written at ``path``."""
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists already; choose another name or overwrite it with force")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {path.parent} for {path.name} does not exist; create it first")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"no permission to write into {path.parent}")
+
+
+@contextmanager
+def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
+    """A temporary file that becomes ``path`` if the block ends well, and vanishes otherwise."""
+    check_target(path, force=force)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file")
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    os.close(handle)
+    part = Path(name)
+    try:
+        part.chmod(0o666 & ~_umask())  # mkstemp's 0600 would follow the file to its place
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path, *, force: bool, marker: str) -> Iterator[Path]:
+    """The same for a folder; of what is there only a folder with ``marker`` in it is replaced."""
+    check_target(path, force=force)
+    if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or (path / marker).is_file())):
+        raise FileExistsError(
+            f"{path} is not a folder that was written here before (no {marker} in it); left alone"
+        )
+    part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    try:
+        part.chmod(0o777 & ~_umask())
+        yield part
+        old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
+        try:
+            if path.exists():
+                os.replace(path, old / path.name)
+            os.replace(part, path)
+        finally:
+            if not path.exists() and (old / path.name).exists():
+                os.replace(old / path.name, path)
+            shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

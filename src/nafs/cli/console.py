@@ -1,0 +1,127 @@
+"""What commands print: progress and summaries on stderr, results on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from nafs.engines.budget import show_bytes
+
+messages = Console(stderr=True)
+results = Console()
+
+
+def peak_memory() -> int | None:
+    """Largest resident memory of this process so far, in bytes, where the system tells."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        import resource
+    except ImportError:
+        return None
+    found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return found if sys.platform == "darwin" else found * 1024
+
+
+@dataclass
+class Run:
+    """One command's progress, notes and summary."""
+
+    quiet: bool = False
+    as_json: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str, total: float | None = None) -> Iterator[Any]:
+        """A part of the work under a progress bar; yields a function that advances it."""
+        start = time.perf_counter()
+        columns: list[ProgressColumn] = [TextColumn("{task.description:<10}"), BarColumn()]
+        columns += [] if total is None else [TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn()]
+        columns += [] if total is not None else [MofNCompleteColumn()]
+        with Progress(
+            *columns,
+            TimeElapsedColumn(),
+            console=messages,
+            transient=True,
+            disable=self.quiet or not messages.is_terminal,
+        ) as bar:
+            task = bar.add_task(name, total=total)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                yield lambda steps: bar.advance(task, steps)
+        self.seconds[name] = time.perf_counter() - start
+        for warning in caught:
+            text = str(warning.message)
+            if issubclass(warning.category, UserWarning) and text not in self.notes:
+                self.notes.append(text)
+
+    def say_notes(self) -> None:
+        """Print what had to be decided on the way."""
+        if self.quiet or self.as_json:
+            return
+        for note in self.notes:
+            messages.print("note:", style="yellow", end=" ")
+            messages.print(note, markup=False, highlight=False, soft_wrap=True)
+
+    def finish(self, title: str, rows: list[tuple[str, str]], facts: dict[str, Any]) -> None:
+        """Print the summary, for people or as JSON on stdout."""
+        peak = peak_memory()
+        if self.as_json:
+            facts = facts | {
+                "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
+                "peak_memory": peak,
+                "notes": self.notes,
+            }
+            print(json.dumps(facts, ensure_ascii=False))
+            return
+        if self.quiet:
+            return
+        self.say_notes()
+        times = "  ".join(f"{name} {show_seconds(value)}" for name, value in self.seconds.items())
+        rows = [*rows, ("time", times)]
+        if peak is not None:
+            rows.append(("peak memory", show_bytes(peak)))
+        messages.print(title, style="bold")
+        messages.print(table_of(rows))
+
+
+def table_of(rows: Sequence[tuple[str, ...]], header: tuple[str, ...] | None = None) -> Table:
+    """A plain table."""
+    table = Table(show_header=header is not None, box=None, pad_edge=False)
+    for i in range(len(rows[0])):
+        table.add_column(header[i] if header else "", style="cyan" if i == 0 else None, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def show_seconds(seconds: float) -> str:
+    """Seconds for people to read."""
+    if seconds >= 90:
+        minutes = round(seconds / 60)
+        return f"{minutes} min" if minutes < 90 else f"{seconds / 3600:.1f} h"
+    return f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds * 1000:.0f} ms"

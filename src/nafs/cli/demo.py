@@ -1,0 +1,51 @@
+"""`nafs demo`: the bundled digits from end to end, without network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nafs.cli import options as o
+from nafs.cli.console import Run, results, table_of
+
+_SEEDS = 5
+
+
+def demo(
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="Folder for the embedding and the picture.")
+    ] = "nafs-demo",
+    force: o.ForceOption = False,
+    quiet: o.QuietOption = False,
+) -> None:
+    """Embed 1,797 bundled images of digits and compare clusters before and after."""
+    from nafs.atomic import whole_folder
+    from nafs.demo import cluster_scores, digits_graph, draw
+    from nafs.embedding import embed
+
+    run = Run(quiet)
+    folder = Path(output)
+    with whole_folder(folder, force=force, marker="embedding.parquet") as part:
+        with run.stage("graph"):
+            graph = digits_graph()
+        with run.stage("smooth"):
+            embedding = embed(graph)
+        assert graph.features is not None
+        assert graph.features.dense is not None
+        with run.stage("cluster"):
+            before = cluster_scores(graph.features.dense, graph.labels, _SEEDS)
+            after = cluster_scores(embedding.matrix, graph.labels, _SEEDS)
+        with run.stage("draw"):
+            drawn = draw(part / "digits.png", graph, embedding)
+        with run.stage("write"):
+            embedding.write(part / "embedding.parquet", force=True)
+            graph.save(part / "graph")
+    if not drawn:
+        run.notes.append("no picture: matplotlib is missing (pip install 'nafs[plot]')")
+    if not quiet:
+        results.print(f"K-means on {graph.n_nodes:,} digits, {_SEEDS} seeds; labels only judge", style="bold")
+        results.print(table_of([("raw pixels", *before), ("embedding", *after)], header=("", "NMI", "ARI")))
+    files = ["embedding.parquet", "graph", *(["digits.png"] if drawn else [])]
+    run.finish("demo", [("result", ", ".join(str(folder / name) for name in files))], {})

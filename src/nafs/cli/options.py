@@ -1,0 +1,177 @@
+"""Options that several commands share, and the graph and method that they describe."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from nafs.cli.console import Run
+from nafs.graph import Graph
+from nafs.readers import read_graph
+from nafs.readers.tables import is_parquet
+
+READING = "Reading"
+METHOD = "Method"
+RESOURCES = "Resources"
+OUTPUT = "Output"
+
+EdgesArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="EDGES",
+        help="Edge list (.csv, .tsv, .txt, .parquet; compressed; a 'pattern*'), matrix (.mtx, .npz), "
+        ".graphml, a saved graph's folder, or - for a text table on stdin.",
+        show_default=False,
+    ),
+]
+FeaturesOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--features",
+        "-f",
+        help="Features: a table keyed by id, or a matrix (.npy, .npz, .mtx).",
+        rich_help_panel=READING,
+    ),
+]
+LabelsOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--labels", "-l", help="Labels: a table with id and label, or .npy.", rich_help_panel=READING
+    ),
+]
+SourceOption = Annotated[
+    Optional[str], typer.Option(help="Column of the source ids, by name or number.", rich_help_panel=READING)
+]
+TargetOption = Annotated[
+    Optional[str], typer.Option(help="Column of the target ids.", rich_help_panel=READING)
+]
+WeightOption = Annotated[
+    Optional[str],
+    typer.Option(
+        help="Column of the weights [dim](default: one named weight, or the third of three unnamed)[/dim].",
+        rich_help_panel=READING,
+    ),
+]
+IdOption = Annotated[
+    Optional[str],
+    typer.Option("--id", help="Id column of the feature and label tables.", rich_help_panel=READING),
+]
+LabelOption = Annotated[
+    Optional[str],
+    typer.Option("--label", help="Label column of the feature or label table.", rich_help_panel=READING),
+]
+DelimiterOption = Annotated[
+    Optional[str], typer.Option(help="Delimiter of text tables; 'tab' for tabs.", rich_help_panel=READING)
+]
+HeaderOption = Annotated[
+    Optional[bool],
+    typer.Option(
+        "--header/--no-header", help="Whether text tables start with column names.", rich_help_panel=READING
+    ),
+]
+CommentOption = Annotated[
+    Optional[str], typer.Option(help="Sign that starts a comment line.", rich_help_panel=READING)
+]
+DirectedOption = Annotated[
+    bool, typer.Option("--directed", help="Keep the direction of edges.", rich_help_panel=READING)
+]
+SelfLoopsOption = Annotated[
+    bool, typer.Option("--self-loops", help="Keep self-loops of the edge list.", rich_help_panel=READING)
+]
+
+HopsOption = Annotated[
+    int, typer.Option("--hops", "-k", help="K, the number of hops.", rich_help_panel=METHOD)
+]
+ROption = Annotated[
+    str,
+    typer.Option("--r", help="Normalisations between 0 and 1, separated by commas.", rich_help_panel=METHOD),
+]
+EnsembleOption = Annotated[
+    str, typer.Option(help="How the r's are combined: mean, max or concat.", rich_help_panel=METHOD)
+]
+WeightingOption = Annotated[
+    str, typer.Option(help="Weights of the hops: adaptive, linear, average or last.", rich_help_panel=METHOD)
+]
+DistanceOption = Annotated[
+    str, typer.Option(help="cosine, euclidean or stationary_cosine.", rich_help_panel=METHOD)
+]
+ColumnsOption = Annotated[
+    int,
+    typer.Option("--columns", help="Structural features made where none are given.", rich_help_panel=METHOD),
+]
+SeedOption = Annotated[int, typer.Option(help="Seed of the structural features.", rich_help_panel=METHOD)]
+
+ThreadsOption = Annotated[
+    Optional[int], typer.Option(help="Threads [dim](default: all cores)[/dim].", rich_help_panel=RESOURCES)
+]
+MemoryOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--memory-limit", help="Such as 4GB: for states, sums and the result.", rich_help_panel=RESOURCES
+    ),
+]
+Float16Option = Annotated[
+    bool,
+    typer.Option("--float16", help="Keep the smoothed state in half precision.", rich_help_panel=RESOURCES),
+]
+
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Overwrite an existing output.", rich_help_panel=OUTPUT)
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=OUTPUT)
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the summary as JSON on stdout.", rich_help_panel=OUTPUT)
+]
+
+
+def parse_r(text: str) -> tuple[float, ...]:
+    """Numbers separated by commas."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"--r takes numbers separated by commas, such as 0,0.25,0.5; got {text!r}") from None
+
+
+def read(run: Run, edges: str, features: str | None, labels: str | None, **options: Any) -> Graph:
+    """The graph that a command's options describe."""
+    if options.get("delimiter") in ("tab", "\\t"):
+        options["delimiter"] = "\t"
+    if [edges, features, labels].count("-") > 1:
+        raise ValueError("only one of EDGES, --features and --labels can come from stdin")
+    with (
+        run.stage("read") as advance,
+        _from_stdin(edges) as a,
+        _from_stdin(features) as b,
+        _from_stdin(labels) as c,
+    ):
+        assert a is not None
+        graph = read_graph(a, b, c, progress=advance, **options)
+    run.notes += [note for note in graph.notes if note not in run.notes]
+    return graph
+
+
+@contextmanager
+def _from_stdin(path: str | None) -> Iterator[str | None]:
+    """A path that can be opened more than once; what comes on stdin is put into a temporary file."""
+    if path != "-":
+        yield path
+        return
+    content = sys.stdin.buffer
+    with tempfile.TemporaryDirectory(prefix="nafs-stdin-") as folder:
+        head = content.read(4)
+        suffix = ".parquet" if head == b"PAR1" else ".csv.gz" if head[:2] == b"\x1f\x8b" else ".csv"
+        spooled = Path(folder) / f"stdin{suffix}"
+        with spooled.open("wb") as file:
+            file.write(head)
+            while block := content.read(1 << 20):
+                file.write(block)
+        assert is_parquet(str(spooled)) == (suffix == ".parquet")
+        yield str(spooled)

@@ -1,0 +1,115 @@
+"""Embedding: vectors that know which node they belong to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.engines import memory
+from nafs.engines.memory import ProgressCallback
+from nafs.engines.settings import Settings
+from nafs.graph import Graph, Labels, structural_features
+from nafs.graph.ids import as_numpy
+from nafs.graph.structural import DEFAULT_COLUMNS
+from nafs.writers import write_embedding
+from nafs.writers.embeddings import embedding_table, id_table
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Row i of ``matrix`` belongs to node ``ids[i]``.
+
+    Attributes
+    ----------
+    matrix : ndarray of float32, shape (n, columns)
+    id_array : Arrow array of n ids
+    labels : Labels, optional
+    settings : dict
+        How it was made.
+    """
+
+    matrix: NDArray[np.float32]
+    id_array: Any
+    labels: Labels | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        n, columns = self.matrix.shape
+        return f"Embedding({n} nodes x {columns} columns)"
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Node ids: int64, or strings in an object array."""
+        return as_numpy(self.id_array)
+
+    def to_arrow(self, layout: str = "list") -> Any:
+        """An Arrow table: id, label where known, and one column of lists or one column per dimension."""
+        labels = None if self.labels is None else self.labels.to_arrow()
+        table = id_table(self.id_array, labels, 0, len(self))
+        return embedding_table(self.matrix, table, lists=layout == "list")
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame with the ids as index and one column per dimension."""
+        import pandas
+
+        columns = [f"e{i}" for i in range(self.matrix.shape[1])]
+        return pandas.DataFrame(self.matrix, index=pandas.Index(self.ids, name="id"), columns=columns)
+
+    def write(self, path: str | os.PathLike[str], *, layout: str = "list", force: bool = False) -> None:
+        """Write the embedding; see :func:`nafs.writers.write_embedding`."""
+        labels = None if self.labels is None else self.labels.to_arrow()
+        write_embedding(path, self.matrix, self.id_array, labels, layout=layout, force=force)
+
+
+def with_some_features(graph: Graph, n_columns: int = DEFAULT_COLUMNS, seed: int = 0) -> Graph:
+    """The graph itself if it has features; otherwise with structural ones, and a note about them."""
+    if graph.features is not None:
+        return graph
+    note = f"no features given: {n_columns} structural features from the graph alone (seed {seed})"
+    return graph.with_features(structural_features(graph.adjacency, n_columns, seed), notes=[note])
+
+
+def embed(graph: Graph, *, progress: ProgressCallback | None = None, **settings: Any) -> Embedding:
+    """The embedding of a graph, keyed by its node ids.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where it has no features, structural ones are made from its edges.
+    progress : callable, optional
+        Called at least once per hop with a :class:`nafs.Progress`.
+    **settings
+        ``n_hops``, ``r``, ``ensemble``, ``weighting``, ``distance``, ``state_dtype``, ``n_threads``,
+        ``memory_limit``, as in :class:`nafs.NAFS`.
+
+    Returns
+    -------
+    Embedding
+
+    Examples
+    --------
+    >>> from nafs import embed, from_edges
+    >>> friends = from_edges((["ann", "bob"], ["bob", "cy"]))
+    >>> embedding = embed(friends, n_hops=5)
+    >>> embedding, embedding.ids
+    (Embedding(3 nodes x 128 columns), array(['ann', 'bob', 'cy'], dtype=object))
+    """
+    if not isinstance(graph, Graph):
+        raise TypeError(
+            f"embed takes a Graph; got {type(graph).__module__}.{type(graph).__qualname__}. Make one with "
+            "nafs.read_graph, from_edges, from_networkx, from_igraph, from_pyg or Graph(adjacency, features)"
+        )
+    chosen = Settings(**settings)
+    graph = with_some_features(graph)
+    assert graph.features is not None
+    matrix = memory.embed(
+        graph.adjacency, graph.features, chosen.method(), progress=progress, **chosen.resources()
+    )
+    return Embedding(matrix, graph.id_array, graph.labels, asdict(chosen))

@@ -1,0 +1,121 @@
+"""What a graph looks like, in a few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from nafs.graph.graph import Graph
+
+
+@dataclass(frozen=True)
+class Description:
+    """The figures of :meth:`nafs.Graph.describe`; ``print`` shows them as a table."""
+
+    nodes: int
+    edges: int
+    directed: bool
+    weighted: bool
+    isolated: int
+    components: int
+    largest_component: int
+    degree_quantiles: tuple[int, ...]  # min, 25 %, median, 75 %, max
+    features: int | None = None
+    feature_density: float | None = None
+    empty_rows: int | None = None
+    classes: int | None = None
+    labelled: int | None = None
+    homophily: float | None = None
+    homophily_by_chance: float | None = None
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Name, value and a remark for each line of the table."""
+        kind = "directed" if self.directed else "undirected"
+        weights = "weighted" if self.weighted else "unweighted"
+        degrees = " / ".join(str(value) for value in self.degree_quantiles)
+        size = self.largest_component
+        found = [
+            ("nodes", f"{self.nodes:,}", ""),
+            ("edges", f"{self.edges:,}", f"{kind}, {weights}"),
+            ("isolated nodes", f"{self.isolated:,}", ""),
+            (
+                "components",
+                f"{self.components:,}",
+                f"the largest has {size:,} node{'' if size == 1 else 's'}" if self.components > 1 else "",
+            ),
+            ("degree", degrees, "min / 25 % / median / 75 % / max"),
+        ]
+        if self.features is not None:
+            found.append(("features", f"{self.features:,}", f"{self.feature_density:.2%} not zero"))
+        if self.empty_rows:
+            found.append(("nodes without features", f"{self.empty_rows:,}", "all their features are zero"))
+        if self.classes is not None:
+            found.append(("classes", f"{self.classes:,}", f"{self.labelled:,} nodes are labelled"))
+        if self.homophily is not None:
+            found.append(
+                (
+                    "homophily",
+                    f"{self.homophily:.3f}",
+                    f"edges within a class; {self.homophily_by_chance:.3f} by chance",
+                )
+            )
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures by name, for JSON."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<25}{f'{value}  {remark}'.strip()}" for name, value, remark in self.rows())
+
+
+def describe(graph: Graph) -> Description:
+    """The description of a graph."""
+    adjacency = graph.adjacency
+    degrees = np.diff(adjacency.indptr)
+    sizes = np.bincount(adjacency.components)
+    quantiles = np.quantile(degrees, [0, 0.25, 0.5, 0.75, 1], method="nearest")
+    more: dict[str, Any] = {}
+    if graph.features is not None:
+        n, f = graph.features.shape
+        dense, sparse = graph.features.dense, graph.features.sparse
+        stored = int(np.count_nonzero(sparse.data if dense is None else dense))
+        more |= {"features": f, "feature_density": stored / (n * f)}
+        more["empty_rows"] = int((graph.features.norms == 0).sum())
+    if graph.labels is not None:
+        more |= {"classes": len(graph.labels.classes), "labelled": int(graph.labels.known.sum())}
+        more |= _homophily(graph)
+    return Description(
+        nodes=graph.n_nodes,
+        edges=graph.n_edges,
+        directed=adjacency.directed,
+        weighted=adjacency.weights is not None,
+        isolated=int((degrees == 0).sum()) if not adjacency.directed else _untouched(graph),
+        components=len(sizes),
+        largest_component=int(sizes.max()),
+        degree_quantiles=tuple(int(value) for value in quantiles),
+        **more,
+    )
+
+
+def _untouched(graph: Graph) -> int:
+    """Nodes of a directed graph that no edge leaves or enters."""
+    touched = np.diff(graph.adjacency.indptr) > 0
+    touched[graph.adjacency.indices] = True
+    return int((~touched).sum())
+
+
+def _homophily(graph: Graph) -> dict[str, float]:
+    """Share of the edges between labelled nodes within a class; and of random pairs of their ends."""
+    assert graph.labels is not None
+    codes = graph.labels.codes
+    a, b = codes[graph.adjacency.rows], codes[graph.adjacency.indices]
+    both = (a >= 0) & (b >= 0)
+    if not both.any():
+        return {}
+    ends = np.bincount(np.concatenate([a[both], b[both]])).astype(float)
+    shares = ends / ends.sum()
+    return {"homophily": float((a[both] == b[both]).mean()), "homophily_by_chance": float((shares**2).sum())}

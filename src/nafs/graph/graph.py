@@ -1,0 +1,190 @@
+"""Graph: neighbour lists, features, node ids and labels in one validated value."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph.adjacency import Adjacency, read_adjacency
+from nafs.graph.features import Features, read_features
+from nafs.graph.ids import as_numpy, read_ids
+from nafs.graph.labels import Labels, read_labels
+
+if TYPE_CHECKING:
+    from nafs.graph.description import Description
+
+
+class Graph:
+    """A graph whose nodes may have features, ids and labels; row i of everything belongs to node i.
+
+    Parameters
+    ----------
+    adjacency : sparse matrix, sparse array, ndarray of shape (n, n), or Adjacency
+        See :func:`nafs.graph.read_adjacency` for the rules.
+    features : array-like or sparse matrix of shape (n, f), optional
+    ids : sequence of n ints or strings, optional
+        Unique. Without them node i is called i.
+    labels : sequence of n ints or strings, optional
+        Missing (None, NaN) where unknown.
+    feature_names : sequence of f strings, optional
+    directed, self_loops
+        As in :func:`nafs.graph.read_adjacency`.
+    notes : sequence of str
+        What reading the graph had to decide, for people to see.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs import Graph
+    >>> Graph(np.array([[0, 1], [1, 0]]), [[1.0, 0.0], [0.0, 1.0]], ids=["a", "b"])
+    Graph(2 nodes, 1 edge, 2 features, ids 'a', 'b')
+    """
+
+    def __init__(
+        self,
+        adjacency: Any,
+        features: Any = None,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        feature_names: Any = None,
+        directed: bool | None = None,
+        self_loops: bool = False,
+        notes: Any = (),
+    ) -> None:
+        self.features: Features | None = None if features is None else read_features(features)
+        n = None if self.features is None else self.features.shape[0]
+        self.adjacency: Adjacency = read_adjacency(adjacency, n, directed=directed, self_loops=self_loops)
+        self._ids = None if ids is None else read_ids(ids)
+        self.labels: Labels | None = None if labels is None else read_labels(labels)
+        self.feature_names: tuple[str, ...] | None = None
+        self.notes: tuple[str, ...] = tuple(notes)
+        self._check_length("ids", self._ids)
+        self._check_length("labels", None if self.labels is None else self.labels.codes)
+        if feature_names is not None:
+            self.feature_names = tuple(str(name) for name in feature_names)
+            found = 0 if self.features is None else self.features.shape[1]
+            if len(self.feature_names) != found:
+                raise ValueError(f"{len(self.feature_names)} feature_names for {found} features")
+
+    def _check_length(self, what: str, values: Any) -> None:
+        if values is not None and len(values) != self.n_nodes:
+            raise ValueError(f"{what} has {len(values)} entries for {self.n_nodes} nodes; one each is needed")
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_nodes} node{'' if self.n_nodes == 1 else 's'}"]
+        parts.append(f"{self.n_edges} edge{'' if self.n_edges == 1 else 's'}")
+        if self.adjacency.directed:
+            parts.append("directed")
+        if self.adjacency.weights is not None:
+            parts.append("weighted")
+        if self.features is not None:
+            kind = "sparse " if self.features.dense is None else ""
+            parts.append(f"{self.features.shape[1]} {kind}features")
+        if self._ids is not None:
+            shown = ", ".join(repr(value) for value in self._ids[:3].to_pylist())
+            parts.append(f"ids {shown}{', ...' if self.n_nodes > 3 else ''}")
+        if self.labels is not None:
+            parts.append(f"{len(self.labels.classes)} classes")
+        return f"Graph({', '.join(parts)})"
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.adjacency.n_nodes
+
+    @cached_property
+    def n_edges(self) -> int:
+        """Number of edges; an undirected one counts once, and so does a self-loop."""
+        if self.adjacency.directed:
+            return self.adjacency.n_stored
+        loops = 0
+        for top in range(0, self.n_nodes, 1 << 20):
+            bottom = min(self.n_nodes, top + (1 << 20))
+            offsets = self.adjacency.indptr[top : bottom + 1]
+            rows = np.repeat(np.arange(top, bottom, dtype=np.int32), np.diff(offsets))
+            loops += int((self.adjacency.indices[offsets[0] : offsets[-1]] == rows).sum())
+        return (self.adjacency.n_stored + loops) // 2
+
+    @property
+    def id_array(self) -> Any:
+        """Node ids as an Arrow array of int64 or large_string."""
+        import pyarrow as pa
+
+        return pa.array(np.arange(self.n_nodes)) if self._ids is None else self._ids
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether nodes have ids of their own, other than 0..n-1."""
+        return self._ids is not None
+
+    @cached_property
+    def ids(self) -> NDArray[Any]:
+        """Node ids: int64, or strings in an object array."""
+        return np.arange(self.n_nodes) if self._ids is None else as_numpy(self._ids)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that the graph holds."""
+        held = [self.adjacency.nbytes]
+        held += [] if self.features is None else [self.features.nbytes]
+        held += [] if self._ids is None else [self._ids.nbytes]
+        held += [] if self.labels is None else [self.labels.codes.nbytes]
+        return sum(held)
+
+    def with_features(self, features: Any, *, notes: Any = ()) -> Graph:
+        """The same nodes and edges with other features."""
+        return Graph(self.adjacency, features, ids=self._ids, labels=self.labels, notes=(*self.notes, *notes))
+
+    def describe(self) -> Description:
+        """Count nodes, edges, components, degrees, features and labels.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nafs import Graph
+        >>> print(Graph(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])).describe())
+        nodes                    3
+        edges                    1  undirected, unweighted
+        isolated nodes           1
+        components               2  the largest has 2 nodes
+        degree                   0 / 0 / 1 / 1 / 1  min / 25 % / median / 75 % / max
+        """
+        from nafs.graph.description import describe
+
+        return describe(self)
+
+    def save(self, folder: Any, *, force: bool = False) -> None:
+        """Write the graph into a folder of .npy files and a small JSON, without pickle.
+
+        Parameters
+        ----------
+        folder : path
+            It appears when everything is written.
+        force : bool
+            Replace a graph that is there already.
+        """
+        from nafs.graph.storage import save
+
+        save(self, folder, force=force)
+
+    @classmethod
+    def load(cls, folder: Any, *, mmap: bool = True) -> Graph:
+        """Read a folder that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        folder : path
+        mmap : bool
+            Leave the arrays on disk and map them into memory; ``False`` reads them.
+
+        Returns
+        -------
+        Graph
+        """
+        from nafs.graph.storage import load
+
+        return load(folder, mmap=mmap)

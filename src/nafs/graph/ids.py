@@ -1,0 +1,144 @@
+"""Node ids: whole numbers or strings, one for each node, kept as an Arrow array.
+
+Ids from different files must meet: numbers written as text ("17") are the number 17, unless some id of that
+file is no plain number; then all of them are strings, and numbers elsewhere are compared as text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def read_ids(values: Any, what: str = "ids") -> Any:
+    """Ids as an Arrow array of int64 or large_string, each there and unique.
+
+    Examples
+    --------
+    >>> from nafs.graph.ids import read_ids
+    >>> read_ids(["b", "a"]).to_pylist(), read_ids(["10", "2"]).to_pylist()
+    (['b', 'a'], [10, 2])
+    """
+    ids = id_column(values, what)
+    check_unique(ids, what)
+    return ids
+
+
+def id_column(values: Any, what: str = "ids") -> Any:
+    """Ids as an Arrow array, none missing, not necessarily unique."""
+    import pyarrow as pa
+
+    array = as_arrow(values, what)
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if array.null_count:
+        raise ValueError(f"{what}: the id in row {first(array.is_null())} is missing; every row needs one")
+    if pa.types.is_integer(array.type):
+        if pa.types.is_uint64(array.type) and len(array) and int(np.asarray(array).max()) > 2**63 - 1:
+            return array.cast(pa.large_string())
+        return array.cast(pa.int64())
+    if pa.types.is_floating(array.type):
+        return _whole_numbers(array, what)
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if any(is_kind(array.type) for is_kind in kinds):
+        return plain_numbers(array.cast(pa.large_string()))
+    raise TypeError(f"{what}: ids must be whole numbers or strings; found {array.type}")
+
+
+def as_arrow(values: Any, what: str) -> Any:
+    """Any one-dimensional array-like as one Arrow array."""
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"{what}: expected one value per row; got an array of shape {values.shape}")
+    if isinstance(values, np.ndarray) and values.dtype.kind in "UT":
+        values = values.astype(object)
+    try:
+        if hasattr(values, "__arrow_c_stream__") or isinstance(values, pa.ChunkedArray):
+            array = pa.chunked_array(values)
+        elif hasattr(values, "__arrow_c_array__") and not isinstance(values, pa.Array):
+            array = pa.array(values)
+        else:
+            array = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise TypeError(
+            f"{what}: values of one kind are needed, all numbers or all strings ({error})"
+        ) from None
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+        if isinstance(array, pa.ChunkedArray):  # more text than one array's offsets can address
+            array = array.cast(pa.large_string()).combine_chunks()
+    return array
+
+
+def plain_numbers(ids: Any) -> Any:
+    """int64 where every string is a number as Python would print it; the strings themselves otherwise."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = pc.all(pc.match_substring_regex(ids, r"^(0|-?[1-9][0-9]{0,17})$"))
+    return ids.cast(pa.int64()) if len(ids) and plain.as_py() else ids
+
+
+def _whole_numbers(array: Any, what: str) -> Any:
+    import pyarrow as pa
+
+    numbers = np.asarray(array, dtype=np.float64)
+    bad = ~((np.abs(numbers) < 2.0**53) & (np.floor(numbers) == numbers))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"{what}: the id {numbers[row]} in row {row} is not a whole number")
+    return pa.array(numbers.astype(np.int64))
+
+
+def check_unique(ids: Any, what: str) -> None:
+    """Raise if an id comes twice, naming it and its rows."""
+    import pyarrow.compute as pc
+
+    if pc.count_distinct(ids).as_py() == len(ids):
+        return
+    counts = pc.value_counts(ids)
+    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
+    value = repeated.field("values")[0]
+    rows = np.flatnonzero(np.asarray(pc.equal(ids, value)))
+    raise ValueError(
+        f"{what}: id {value.as_py()!r} comes {len(rows)} times (rows {rows[0]} and {rows[1]}"
+        f"{', ...' if len(rows) > 2 else ''}); {len(repeated)} id(s) are repeated; keep one row for each"
+    )
+
+
+def positions(ids: Any, wanted: Any) -> NDArray[np.int64]:
+    """Where each wanted id stands among ``ids``; -1 where it does not.
+
+    Examples
+    --------
+    >>> from nafs.graph.ids import positions, read_ids
+    >>> positions(read_ids(["a", "b"]), read_ids(["b", "c", "a"]))
+    array([ 1, -1,  0])
+    """
+    import pyarrow.compute as pc
+
+    ids, wanted = same_kind(ids, wanted)
+    found = pc.fill_null(pc.index_in(wanted, value_set=ids), -1)
+    return np.asarray(found, dtype=np.int64)
+
+
+def same_kind(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both as they are if of one type, both as strings otherwise."""
+    import pyarrow as pa
+
+    if a.type == b.type:
+        return a, b
+    return a.cast(pa.large_string()), b.cast(pa.large_string())
+
+
+def as_numpy(ids: Any) -> NDArray[Any]:
+    """int64, or Python strings in an object array."""
+    return np.asarray(ids.to_numpy(zero_copy_only=False))
+
+
+def first(mask: Any) -> int:
+    """Row of the first true value of an Arrow array of booleans."""
+    return int(np.flatnonzero(np.asarray(mask))[0])

@@ -1,0 +1,84 @@
+"""Labels: the class of each node, where it is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph.ids import as_arrow
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """``codes[i]`` is the position of node i's class among ``classes``, or -1 where it is not known."""
+
+    codes: NDArray[np.int32]
+    classes: tuple[int | str, ...]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each node has a label."""
+        return np.asarray(self.codes != UNKNOWN)
+
+    def to_arrow(self) -> Any:
+        """The labels as they were given, missing where unknown."""
+        import pyarrow as pa
+
+        return pa.array(self.classes).take(pa.array(self.codes, mask=~self.known))
+
+
+def read_labels(values: Any, what: str = "labels") -> Labels:
+    """Validate labels: whole numbers, booleans or strings, missing where unknown.
+
+    Examples
+    --------
+    >>> from nafs.graph.labels import read_labels
+    >>> labels = read_labels(["b", None, "a"])
+    >>> labels.classes, labels.codes
+    (('a', 'b'), array([ 1, -1,  0], dtype=int32))
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(values, Labels):
+        return values
+    array = as_arrow(values, what)
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_boolean(array.type):
+        array = array.cast(pa.int8())
+    if pa.types.is_floating(array.type):
+        array = _whole(array, what)
+    if pa.types.is_integer(array.type):
+        array = array.cast(pa.int64())
+    elif not pa.types.is_null(array.type):
+        try:
+            array = array.cast(pa.large_string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise TypeError(f"{what}: labels must be whole numbers or strings; found {array.type}") from None
+    if array.null_count == len(array):
+        raise ValueError(f"{what}: no node has a label; leave the labels out")
+    classes = pc.unique(array.drop_null())
+    classes = classes.take(pc.array_sort_indices(classes))
+    codes = pc.fill_null(pc.index_in(array, value_set=classes), UNKNOWN)
+    codes = np.where(np.asarray(array.is_null()), UNKNOWN, np.asarray(codes))
+    return Labels(codes.astype(np.int32), tuple(classes.to_pylist()))
+
+
+def _whole(array: Any, what: str) -> Any:
+    import pyarrow as pa
+
+    numbers = array.to_numpy(zero_copy_only=False).astype(np.float64)
+    known = ~np.isnan(numbers)
+    whole = np.floor(numbers[known]) == numbers[known]
+    if not whole.all():
+        row = int(np.flatnonzero(known)[~whole][0])
+        raise ValueError(
+            f"{what}: {numbers[row]} in row {row} is no class: labels are whole numbers or strings"
+        )
+    return pa.array(np.where(known, numbers, 0).astype(np.int64), mask=~known)

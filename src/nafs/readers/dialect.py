@@ -1,0 +1,91 @@
+"""How a text table is written: its delimiter, comments and header, judged by its first lines."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nafs.readers.columns import HEADER_WORDS
+
+_DELIMITERS = (",", "\t", ";", "|", " ")
+_COMMENTS = ("#", "%")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What DuckDB is told about a text table."""
+
+    delimiter: str
+    comment: str
+    header: bool
+    names: tuple[str, ...]
+
+
+def judge(
+    lines: Sequence[str],
+    where: str,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+) -> Dialect:
+    """The dialect of a table from its first lines; what the caller knows is taken as said.
+
+    Examples
+    --------
+    >>> from nafs.readers.dialect import judge
+    >>> judge(["# a comment", "source;target", "1;2"], "edges.csv")
+    Dialect(delimiter=';', comment='#', header=True, names=('source', 'target'))
+    """
+    lines = [line.removeprefix("\ufeff").rstrip("\r") for line in lines]
+    if comment is None:
+        comment = next((sign for sign in _COMMENTS if any(line.startswith(sign) for line in lines)), "")
+    rows = [line for line in lines if line.strip() and not (comment and line.startswith(comment))]
+    if not rows:
+        raise ValueError(f"{where}: the file is empty{' but for comments' if lines and comment else ''}")
+    delimiter = delimiter or _likely_delimiter(rows)
+    if len(delimiter) != 1:
+        raise ValueError(f"the delimiter must be one character, such as ',' or '\\t'; got {delimiter!r}")
+    table = [_split(row, delimiter) for row in rows]
+    if header is None:
+        header = _has_header(table)
+    if not header:
+        return Dialect(delimiter, comment, False, tuple(f"column{i + 1}" for i in range(len(table[0]))))
+    names = tuple(name.strip() or f"column{i + 1}" for i, name in enumerate(table[0]))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{where}: the header names the column {twice!r} twice; rename one")
+    return Dialect(delimiter, comment, True, names)
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter), [])
+
+
+def _likely_delimiter(rows: list[str]) -> str:
+    """The delimiter that splits all rows alike; or the first row at all; or a comma."""
+    counts = {sign: [len(_split(row, sign)) for row in rows] for sign in _DELIMITERS}
+    alike = [sign for sign in _DELIMITERS if counts[sign][0] > 1 and len(set(counts[sign])) == 1]
+    some = [sign for sign in _DELIMITERS if counts[sign][0] > 1]
+    return (alike or some or [","])[0]
+
+
+def _has_header(table: list[list[str]]) -> bool:
+    """A first row with known words, or with words above columns of numbers."""
+    first, rest = table[0], table[1:]
+    if any(_is_number(field) for field in first):
+        return False
+    words = [field.strip().lower() for field in first if field.strip().lower() in HEADER_WORDS]
+    if len(words) > 1 or any(len(word) > 1 for word in words):  # a lone u, v, w or y may well be a name
+        return True
+    below = [[row[i] for row in rest if i < len(row) and row[i]] for i in range(len(first))]
+    return any(2 * sum(map(_is_number, column)) > len(column) for column in below)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

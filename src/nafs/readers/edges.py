@@ -1,0 +1,154 @@
+"""Edges between ids become edges between numbers, in DuckDB: in parallel, on disk beyond its memory limit.
+
+Nodes are numbered in the order in which the edges name them, source before target; edges keep their order.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.graph import Adjacency, read_adjacency
+from nafs.graph.adjacency import MAX_NODES
+from nafs.graph.features import LARGEST
+from nafs.graph.ids import id_column
+
+DUCKDB_MEMORY = "1GB"
+_ROWS = 1 << 20  # edges handed over at a time
+
+RowsRead = Callable[[int], None]
+
+
+@dataclass
+class Edges:
+    """Edge e goes from ``ids[sources[e]]`` to ``ids[targets[e]]``."""
+
+    ids: Any
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    weights: NDArray[np.float32] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def adjacency(
+        self, places: NDArray[np.int64] | None, n: int, *, directed: bool, self_loops: bool
+    ) -> Adjacency:
+        """The validated adjacency of n nodes, id i standing at ``places[i]``."""
+        sources, targets = self.sources, self.targets
+        if places is not None:
+            moved = places.astype(np.int32)
+            sources, targets = moved[sources], moved[targets]
+        values = np.ones(len(sources), bool) if self.weights is None else self.weights
+        matrix = sp.coo_array((values, (sources, targets)), shape=(n, n))
+        return read_adjacency(matrix, directed=directed, self_loops=self_loops)
+
+
+@contextmanager
+def duckdb_connection(memory: str = DUCKDB_MEMORY) -> Iterator[Any]:
+    """A database of our own that spills into a temporary folder."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="nafs-duckdb-") as spill:
+        connection = duckdb.connect(config={"memory_limit": memory, "temp_directory": spill})
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def number_edges(
+    duck: Any, query: str, parameters: list[Any], where: str, progress: RowsRead | None = None
+) -> Edges:
+    """Edges from a query with the columns source, target and, if there are weights, weight."""
+    _rows(duck, f"CREATE TEMP TABLE edges AS {query}", parameters)
+    kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
+    _refuse_missing_ids(duck, where)
+    if kinds["source"] != kinds["target"]:  # numbers in one column, text in the other
+        for column in ("source", "target"):
+            _rows(duck, f"ALTER TABLE edges ALTER {column} TYPE VARCHAR")
+    _rows(
+        duck,
+        "CREATE TEMP TABLE nodes AS "
+        "SELECT id, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS number FROM "
+        "(SELECT id, min(place) AS first FROM (SELECT source AS id, 2 * rowid AS place FROM edges "
+        "UNION ALL SELECT target, 2 * rowid + 1 FROM edges) GROUP BY id)",
+    )
+    ids = duck.sql("SELECT id FROM nodes ORDER BY number").to_arrow_table().column(0)
+    if len(ids) > MAX_NODES:
+        raise ValueError(f"{where}: at most {MAX_NODES} nodes are supported; found {len(ids)} different ids")
+    ((count,),) = _rows(duck, "SELECT count(*) FROM edges")
+    sources, targets = np.empty(count, np.int32), np.empty(count, np.int32)
+    weights = np.empty(count) if "weight" in kinds else None
+    weight = "" if weights is None else ", weight"
+    numbered = duck.sql(
+        f"SELECT edges.rowid AS place, a.number AS source, b.number AS target{weight} "
+        "FROM edges JOIN nodes a ON edges.source = a.id JOIN nodes b ON edges.target = b.id"
+    )
+    for batch in numbered.to_arrow_reader(_ROWS):
+        place = np.asarray(batch.column(0))
+        sources[place], targets[place] = np.asarray(batch.column(1)), np.asarray(batch.column(2))
+        if weights is not None:
+            weights[place] = batch.column(3).to_numpy(zero_copy_only=False)
+        if progress is not None:
+            progress(len(place))
+    if weights is not None:
+        _check_weights(weights, where)
+    return Edges(
+        id_column(ids, f"{where}: ids"),
+        sources,
+        targets,
+        None if weights is None else weights.astype(np.float32),
+    )
+
+
+def _rows(duck: Any, query: str, parameters: list[Any] | None = None) -> list[Any]:
+    """Run a statement to its end."""
+    return list(duck.execute(query, parameters or []).fetchall())
+
+
+def _refuse_missing_ids(duck: Any, where: str) -> None:
+    ((row, source),) = _rows(
+        duck,
+        "SELECT min(rowid), first(source IS NULL ORDER BY rowid) FROM edges "
+        "WHERE source IS NULL OR target IS NULL",
+    )
+    if row is not None:
+        name = "source" if source else "target"
+        raise ValueError(f"{where}: the {name} id of edge {row + 1} is missing; every edge needs two ids")
+
+
+def _check_weights(weights: NDArray[np.float64], where: str) -> None:
+    bad = ~((weights >= 0) & (weights <= LARGEST))
+    if bad.any():
+        at = int(np.flatnonzero(bad)[0])
+        found = "missing or not a number" if np.isnan(weights[at]) else weights[at]
+        raise ValueError(
+            f"{where}: the weight of edge {at + 1} is {found}; weights are numbers from 0 to {LARGEST:.0e}"
+        )
+
+
+def edges_from_columns(sources: Any, targets: Any, weights: Any = None, where: str = "edges") -> Edges:
+    """Edges from two columns of ids and, if there are any, weights."""
+    import pyarrow as pa
+
+    from nafs.readers.columns import numbers_of
+
+    columns = {
+        "source": id_column(sources, f"{where}: sources"),
+        "target": id_column(targets, f"{where}: targets"),
+    }
+    if weights is not None:
+        columns["weight"] = pa.array(numbers_of(weights, f"{where}: weights"))
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{count} {name}s" for name, count in lengths.items())
+        raise ValueError(f"{where}: columns differ in length: {shown}")
+    with duckdb_connection() as duck:
+        duck.register("given", pa.table(columns))
+        return number_edges(duck, "SELECT * FROM given", [], where)

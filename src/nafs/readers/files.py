@@ -1,0 +1,209 @@
+"""read_graph: edges, features and labels in files of whatever kind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nafs.graph import Graph, read_adjacency
+from nafs.graph.storage import is_saved_graph
+from nafs.readers.edges import Edges, RowsRead
+from nafs.readers.join import NodeTable, attach, join
+from nafs.readers.matrices import is_matrix, read_matrix
+from nafs.readers.tables import TableOptions, find_files, read_edges, read_nodes
+
+_GRAPHML = (".graphml", ".graphml.gz")
+
+
+def read_graph(
+    edges: str | os.PathLike[str],
+    features: str | os.PathLike[str] | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    *,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | None = None,
+    id: str | int | None = None,  # noqa: A002 - what the column is called
+    label: str | int | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    directed: bool = False,
+    self_loops: bool = False,
+    progress: RowsRead | None = None,
+) -> Graph:
+    """A graph from files.
+
+    Parameters
+    ----------
+    edges : path
+        A table with one edge per row (.csv, .tsv, .txt, .parquet; .gz and .zst too; a pattern such as
+        ``edges-*.parquet`` names several files), a matrix (.mtx, .npz, .npy), .graphml, or a folder that
+        :meth:`nafs.Graph.save` wrote.
+    features : path, optional
+        A table keyed by id (.csv, .parquet, ...), or a matrix whose row i belongs to node i.
+    labels : path, optional
+        A table with id and label, or a .npy with one label per node.
+    source, target, weight : str or int, optional
+        Columns of the edge table, by name or by number from 1. By default usual names, or else the first
+        two; the weight is a column named "weight", or the third of three columns without names.
+    id, label : str or int, optional
+        Columns of the feature and label tables. By default a column named id, node or node_id, or else the
+        first; and a column named "label".
+    delimiter, header, comment : optional
+        How text tables are written; judged by their first lines where not given.
+    directed, self_loops
+        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+    progress : callable, optional
+        Called with the number of rows read since the last call.
+
+    Returns
+    -------
+    Graph
+        ``notes`` says what did not match; :mod:`nafs.readers.join` has the rules.
+    """
+    options = TableOptions(delimiter, header, comment)
+    path = os.fspath(edges)
+    nodes = _nodes(features, options, id, label, progress)
+    known = _labels(labels, options, id, label, progress)
+    if Path(path).is_dir():
+        return _saved(path, nodes, known)
+    if path.lower().endswith(_GRAPHML):
+        return _with_tables(_graphml(path, directed, self_loops), nodes, known)
+    if is_matrix(path):
+        matrix = read_matrix(path)
+        adjacency = _named_error(
+            path, lambda: read_adjacency(matrix, directed=directed, self_loops=self_loops)
+        )
+        return attach(adjacency, nodes, known, [])
+    found = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
+    _check_numbered(found.ids, features, nodes, path)
+    return join(found, nodes, known, directed=directed, self_loops=self_loops)
+
+
+def _named_error(path: str, call: Any) -> Any:
+    """What the call returns; an error gets the file's name in front."""
+    try:
+        return call()
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _nodes(
+    path: Any,
+    options: TableOptions,
+    key: Any,
+    label: Any,
+    progress: RowsRead | None,
+) -> NodeTable | None:
+    import pyarrow as pa
+
+    if path is None:
+        return None
+    path = os.fspath(path)
+    if not is_matrix(path):
+        return read_nodes(path, options, id=key, label=label, progress=progress)
+    matrix = read_matrix(path)
+    if matrix.ndim != 2:
+        raise ValueError(f"{path}: features need a matrix with one row per node; found shape {matrix.shape}")
+    return NodeTable(pa.array(np.arange(matrix.shape[0])), matrix, where=path)
+
+
+def _labels(
+    path: Any,
+    options: TableOptions,
+    key: Any,
+    label: Any,
+    progress: RowsRead | None,
+) -> NodeTable | None:
+    import pyarrow as pa
+
+    from nafs.graph.ids import as_arrow
+
+    if path is None:
+        return None
+    path = os.fspath(path)
+    if not is_matrix(path):
+        return read_nodes(path, options, id=key, label=label, labels_only=True, progress=progress)
+    values = np.asarray(read_matrix(path)).squeeze()
+    if values.ndim != 1:
+        raise ValueError(f"{path}: expected one label per node; found shape {values.shape}")
+    return NodeTable(pa.array(np.arange(len(values))), labels=as_arrow(values, path), where=path)
+
+
+def _check_numbered(edge_ids: Any, features: Any, nodes: NodeTable | None, edges: str) -> None:
+    """Rows of a matrix are numbered: edges with other ids cannot be matched to them."""
+    import pyarrow as pa
+
+    if nodes is None or not is_matrix(os.fspath(features)):
+        return
+    rows = len(nodes.ids)
+    numbered = pa.types.is_int64(edge_ids.type)
+    ids = np.asarray(edge_ids) if numbered else np.zeros(0)
+    if not numbered or (len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < rows):
+        example = edge_ids[0].as_py() if not numbered else int(ids[(ids < 0) | (ids >= rows)][0])
+        raise ValueError(
+            f"{features}: its {rows} rows are nodes 0..{rows - 1}, but {edges} names {example!r}; use a "
+            "feature table with an id column"
+        )
+
+
+def _saved(path: str, nodes: NodeTable | None, labels: NodeTable | None) -> Graph:
+    if not is_saved_graph(Path(path)):
+        raise ValueError(f"{path} is a folder but not a saved graph; name a file")
+    return _with_tables(Graph.load(path), nodes, labels)
+
+
+def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
+    from xml.etree.ElementTree import ParseError
+
+    from nafs.readers.frameworks import from_networkx
+
+    find_files(path)
+    try:
+        import networkx
+    except ImportError:
+        raise ImportError("reading GraphML needs networkx: pip install networkx") from None
+    try:
+        found = networkx.read_graphml(path)
+    except (ParseError, networkx.NetworkXError, ValueError, KeyError, OSError) as error:
+        if isinstance(error, PermissionError):
+            raise
+        raise ValueError(f"{path}: cannot be read as GraphML ({error})") from None
+    names = _numeric_attributes(found)
+    graph: Graph = _named_error(
+        path, lambda: from_networkx(found, features=names or None, directed=directed, self_loops=self_loops)
+    )
+    return graph
+
+
+def _numeric_attributes(graph: Any) -> list[str]:
+    """Node attributes that are numbers wherever they are, but for the label, in order of appearance."""
+    kinds: dict[str, bool] = {}
+    for _, data in graph.nodes(data=True):
+        for name, value in data.items():
+            kinds[name] = kinds.get(name, True) and isinstance(value, (int, float))
+    return [name for name, numeric in kinds.items() if numeric and name != "label"]
+
+
+def _with_tables(graph: Graph, nodes: NodeTable | None, labels: NodeTable | None) -> Graph:
+    """A graph that is whole, with other features or labels."""
+    if nodes is None and labels is None:
+        return graph
+    adjacency = graph.adjacency
+    if not graph.has_ids:
+        found = attach(adjacency, nodes, labels, list(graph.notes))
+    else:
+        edges = Edges(graph.id_array, adjacency.rows, adjacency.indices, adjacency.weights, list(graph.notes))
+        found = join(edges, nodes, labels, directed=adjacency.directed, self_loops=True)
+    return Graph(
+        found.adjacency,
+        graph.features if found.features is None else found.features,
+        ids=found.id_array if graph.has_ids else None,
+        labels=graph.labels if found.labels is None else found.labels,
+        feature_names=graph.feature_names if found.features is None else found.feature_names,
+        notes=dict.fromkeys(found.notes),
+    )

@@ -1,0 +1,256 @@
+"""Graphs of other libraries: NetworkX, igraph, PyG. Only their objects are touched, nothing is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from nafs.graph import Graph, read_adjacency
+from nafs.graph.adjacency import find_stack_level
+from nafs.readers.columns import numbers_of
+from nafs.readers.edges import Edges
+from nafs.readers.join import NodeTable, attach, join
+
+_VECTORS = ("x", "features")
+
+
+def from_networkx(
+    graph: Any,
+    *,
+    features: str | Sequence[str] | None = None,
+    label: str | None = None,
+    weight: str | None = "weight",
+    directed: bool = False,
+    self_loops: bool = False,
+) -> Graph:
+    """A graph from NetworkX; nodes keep their order and their names.
+
+    Parameters
+    ----------
+    graph : networkx graph of any kind
+    features : str or sequence of str, optional
+        A node attribute that holds a vector, or several that hold numbers. By default "x" or "features",
+        where nodes have that. A node without them gets zeros, with a warning.
+    label : str, optional
+        Node attribute with the class; by default "label", where nodes have that.
+    weight : str, optional
+        Edge attribute; an edge without it weighs 1. ``None`` ignores weights.
+    directed, self_loops
+        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+
+    Returns
+    -------
+    Graph
+    """
+    if not hasattr(graph, "nodes") or not hasattr(graph, "is_multigraph"):
+        raise TypeError(f"expected a NetworkX graph; got {type(graph).__module__}.{type(graph).__qualname__}")
+    names = _names(list(graph.nodes))
+    attributes = [data for _, data in graph.nodes(data=True)]
+    place = {node: i for i, node in enumerate(graph.nodes)}
+    ends = np.fromiter((place[end] for u, v in graph.edges() for end in (u, v)), np.int64).reshape(-1, 2)
+    weights = None
+    if weight is not None and any(weight in data for _, _, data in graph.edges(data=True)):
+        weights = [data.get(weight, 1) for _, _, data in graph.edges(data=True)]
+    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops)
+
+
+def from_igraph(
+    graph: Any,
+    *,
+    name: str = "name",
+    features: str | Sequence[str] | None = None,
+    label: str | None = None,
+    weight: str | None = "weight",
+    directed: bool = False,
+    self_loops: bool = False,
+) -> Graph:
+    """A graph from igraph; vertices keep their order.
+
+    Parameters
+    ----------
+    graph : igraph.Graph
+    name : str
+        Vertex attribute with the ids; where it is missing vertices are called 0..n-1.
+    features, label, weight, directed, self_loops
+        As in :func:`from_networkx`, from vertex and edge attributes.
+
+    Returns
+    -------
+    Graph
+    """
+    if not hasattr(graph, "vs") or not hasattr(graph, "es"):
+        raise TypeError(f"expected an igraph.Graph; got {type(graph).__module__}.{type(graph).__qualname__}")
+    attributes = [vertex.attributes() for vertex in graph.vs]
+    named = name in graph.vs.attributes()
+    names = _names(graph.vs[name] if named else list(range(graph.vcount())))
+    ends = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    weights = None
+    if weight is not None and weight in graph.es.attributes():
+        weights = [1 if value is None else value for value in graph.es[weight]]
+    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops)
+
+
+def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> Graph:
+    """A graph from a PyG ``Data`` object: ``edge_index``, ``x``, ``y`` and ``edge_weight``.
+
+    Parameters
+    ----------
+    data : torch_geometric.data.Data
+        Without ``edge_weight``, an ``edge_attr`` of one column is taken for weights. ``y`` is taken for
+        labels if it holds one whole number for each node.
+    directed, self_loops
+        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+
+    Returns
+    -------
+    Graph
+        Nodes are called 0..n-1.
+    """
+    edge_index = getattr(data, "edge_index", None)
+    if edge_index is None:
+        raise TypeError(
+            f"expected PyG Data with an edge_index; got {type(data).__module__}.{type(data).__qualname__}"
+        )
+    ends = _array(edge_index)
+    if ends.ndim != 2 or ends.shape[0] != 2:
+        raise ValueError(f"edge_index must have shape (2, m); got {ends.shape}")
+    x = getattr(data, "x", None)
+    features = None if x is None else _tensor_matrix(x)
+    n = int(data.num_nodes if features is None else features.shape[0])
+    if ends.size and not 0 <= int(ends.min()) <= int(ends.max()) < n:
+        raise ValueError(f"edge_index names node {int(ends.max())}, but there are {n} nodes")
+    weights, notes = getattr(data, "edge_weight", None), []
+    attributes = getattr(data, "edge_attr", None)
+    if weights is None and attributes is not None:
+        if attributes.ndim == 1 or attributes.shape[1] == 1:
+            weights = attributes
+        else:
+            notes.append(f"edge_attr has {attributes.shape[1]} columns and is not used")
+    values = np.ones(ends.shape[1], bool) if weights is None else _array(weights).reshape(-1)
+    matrix = sp.coo_array((values, (ends[0], ends[1])), shape=(n, n))
+    adjacency = read_adjacency(matrix, directed=directed, self_loops=self_loops)
+    labels = None
+    y = getattr(data, "y", None)
+    if y is not None:
+        found = _array(y)
+        if found.size == n and found.dtype.kind in "iub":
+            labels = found.reshape(-1)
+        else:
+            notes.append(
+                f"y of shape {found.shape} and type {found.dtype} is no class for each node: not used"
+            )
+    graph = attach(adjacency, None, None, notes)
+    return Graph(adjacency, features, labels=labels, notes=graph.notes)
+
+
+def _array(tensor: Any) -> Any:
+    return np.asarray(tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else tensor)
+
+
+def _tensor_matrix(x: Any) -> Any:
+    if getattr(x, "is_sparse", False) or "sparse" in str(getattr(x, "layout", "")):
+        found = x.detach().cpu().to_sparse_coo().coalesce()
+        return sp.csr_array(
+            (_array(found.values()), tuple(_array(found.indices()))), shape=tuple(found.shape)
+        )
+    return _array(x)
+
+
+def _names(nodes: list[Any]) -> Any:
+    """Node names as ids: ints, strings, or both as strings."""
+    import pyarrow as pa
+
+    strange = [
+        node for node in nodes if not isinstance(node, (int, str, np.integer)) or isinstance(node, bool)
+    ]
+    if strange:
+        raise TypeError(
+            f"node {strange[0]!r} is neither a whole number nor a string; rename the nodes, for example "
+            "with networkx.relabel_nodes(graph, str)"
+        )
+    if any(isinstance(node, str) for node in nodes):
+        return pa.array([str(node) for node in nodes], pa.large_string())
+    return pa.array([int(node) for node in nodes], pa.int64())
+
+
+def _from_lists(
+    names: Any,
+    attributes: list[dict[str, Any]],
+    ends: Any,
+    weights: list[Any] | None,
+    features: str | Sequence[str] | None,
+    label: str | None,
+    directed: bool,
+    self_loops: bool,
+) -> Graph:
+    import pyarrow as pa
+
+    numbers = None if weights is None else numbers_of(weights, "edge weights").astype(np.float32)
+    places = pa.array(np.arange(len(names)))
+    edges = Edges(places, ends[:, 0].astype(np.int32), ends[:, 1].astype(np.int32), numbers)
+    wanted = (
+        features
+        if features is not None
+        else next((name for name in _VECTORS if any(name in data for data in attributes)), None)
+    )
+    matrix, column_names, lacking = (
+        _vectors(attributes, wanted, names) if wanted is not None else (None, None, 0)
+    )
+    chosen = label or ("label" if any("label" in data for data in attributes) else None)
+    if label is not None and not any(label in data for data in attributes):
+        raise ValueError(f"no node has the attribute {label!r} for labels")
+    labels = None if chosen is None else _label_array([data.get(chosen) for data in attributes])
+    if lacking:
+        import warnings
+
+        text = f"{lacking} of {len(names)} nodes have no features and get zeros"
+        edges.notes.append(text)
+        warnings.warn(text, UserWarning, stacklevel=find_stack_level())
+    table = NodeTable(places, matrix, column_names, labels, "nodes")
+    found = join(edges, table, directed=directed, self_loops=self_loops)
+    return Graph(
+        found.adjacency,
+        found.features,
+        ids=names,
+        labels=found.labels,
+        feature_names=found.feature_names,
+        notes=found.notes,
+    )
+
+
+def _label_array(values: list[Any]) -> Any:
+    from nafs.graph.ids import as_arrow
+
+    return as_arrow(values, "labels")
+
+
+def _vectors(
+    attributes: list[dict[str, Any]], wanted: str | Sequence[str], names: Any
+) -> tuple[Any, list[str] | None, int]:
+    """The feature matrix, its column names, and how many nodes had no features."""
+    several = [wanted] if isinstance(wanted, str) else list(wanted)
+    rows = [_vector(data, several) for data in attributes]
+    width = max((len(row) for row in rows if row is not None), default=0)
+    if not width:
+        raise ValueError(f"no node has the attribute {several[0]!r} for features")
+    matrix = np.zeros((len(rows), width), np.float32)
+    for i, row in enumerate(rows):
+        if row is None:
+            continue
+        if len(row) != width:
+            raise ValueError(f"node {names[i].as_py()!r} has {len(row)} features where others have {width}")
+        try:
+            matrix[i] = row
+        except (TypeError, ValueError):
+            raise ValueError(f"the features of node {names[i].as_py()!r} are not numbers: {row!r}") from None
+    plain = len(several) == width
+    return matrix, several if plain else None, sum(row is None for row in rows)
+
+
+def _vector(data: dict[str, Any], several: list[str]) -> Any:
+    if any(name not in data or data[name] is None for name in several):
+        return None
+    return np.concatenate([np.atleast_1d(np.asarray(data[name])) for name in several])

@@ -1,0 +1,6 @@
+"""Embeddings and graphs → files, each whole or not at all."""
+
+from nafs.writers.embeddings import write_embedding
+from nafs.writers.graphs import write_graph, write_nodes
+
+__all__ = ["write_embedding", "write_graph", "write_nodes"]

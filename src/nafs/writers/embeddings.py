@@ -1,0 +1,115 @@
+"""An embedding with its node ids into Parquet, CSV or .npy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.atomic import check_target, whole_file
+from nafs.writers.tables import PARQUET, TEXT, RowsWritten, write_table
+
+LAYOUTS = ("list", "columns")
+
+
+def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: bool) -> None:
+    """Raise, before any work is done, if an embedding cannot be written at ``path``."""
+    name = os.fspath(path)
+    if not name.lower().endswith((*TEXT, *PARQUET, ".npy")):
+        raise ValueError(f"{name}: embeddings are written as .parquet, .csv, .tsv (also .gz) or .npy")
+    if layout not in LAYOUTS:
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; got {layout!r}")
+    check_target(Path(name), force=force)
+    if name.lower().endswith(".npy"):
+        check_target(ids_beside(name), force=force)
+
+
+def ids_beside(path: str) -> Path:
+    """Where the ids of an embedding in .npy go."""
+    return Path(path).with_suffix(".ids.csv")
+
+
+def write_embedding(
+    path: str | os.PathLike[str],
+    matrix: NDArray[np.float32],
+    ids: Any,
+    labels: Any = None,
+    *,
+    layout: str = "list",
+    force: bool = False,
+    progress: RowsWritten | None = None,
+) -> None:
+    """Write an embedding; it appears when it is whole.
+
+    Parameters
+    ----------
+    path : path
+        .parquet, .csv, .tsv (text also with .gz), or .npy with the ids in ``NAME.ids.csv`` beside it.
+    matrix : ndarray of shape (n, columns)
+    ids : Arrow array of n ids
+    labels : Arrow array of n labels, optional
+    layout : {"list", "columns"}
+        In Parquet: one column of lists, "embedding", or one column per dimension, "e0", "e1", ... Text
+        always has one column per dimension.
+    force : bool
+        Replace what is there.
+    progress : callable, optional
+        Called with the number of rows written since the last call.
+    """
+    check_embedding_target(path, layout, force=force)
+    name = os.fspath(path)
+    if name.lower().endswith(".npy"):
+        # The ids first: the matrix is what people wait for.
+        with whole_file(ids_beside(name), force=force) as part:
+            write_table(part, ".csv", len(ids), 2, lambda a, b: id_table(ids, labels, a, b))
+        with whole_file(Path(name), force=force) as part, part.open("wb") as file:
+            np.save(file, matrix, allow_pickle=False)
+        if progress is not None:
+            progress(len(matrix))
+        return
+    with whole_file(Path(name), force=force) as part:
+        write_embedding_table(part, name, matrix, ids, labels, layout=layout, progress=progress)
+
+
+def write_embedding_table(
+    target: Any,
+    name: str,
+    matrix: NDArray[np.float32],
+    ids: Any,
+    labels: Any,
+    *,
+    layout: str,
+    progress: RowsWritten | None = None,
+) -> None:
+    """Write an embedding into a path or an open file, as the ending of ``name`` says."""
+    lists = layout == "list" and name.lower().endswith(PARQUET)
+
+    def block(begin: int, end: int) -> Any:
+        return embedding_table(matrix[begin:end], id_table(ids, labels, begin, end), lists=lists)
+
+    write_table(target, name, len(ids), matrix.shape[1], block, progress)
+
+
+def id_table(ids: Any, labels: Any, begin: int, end: int) -> Any:
+    """Ids and, where there are any, labels of some rows."""
+    import pyarrow as pa
+
+    columns = {"id": ids[begin:end]}
+    if labels is not None:
+        columns["label"] = labels[begin:end]
+    return pa.table(columns)
+
+
+def embedding_table(matrix: NDArray[np.float32], table: Any, *, lists: bool) -> Any:
+    """The table with the embedding beside it, as one column of lists or one column per dimension."""
+    import pyarrow as pa
+
+    if lists:
+        flat = pa.array(np.ascontiguousarray(matrix).reshape(-1))
+        return table.append_column("embedding", pa.FixedSizeListArray.from_arrays(flat, matrix.shape[1]))
+    for i in range(matrix.shape[1]):
+        table = table.append_column(f"e{i}", pa.array(np.ascontiguousarray(matrix[:, i])))
+    return table

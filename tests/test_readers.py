@@ -1,0 +1,422 @@
+"""Whatever people bring becomes the same graph: ids, order, weights and labels survive."""
+
+import gzip
+import warnings
+
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from conftest import random_graph
+from graphs import assert_same, graphs
+from hypothesis import given, settings
+
+from nafs import Graph, from_edges, from_igraph, from_networkx, from_pyg, read_graph
+from nafs.writers import write_graph, write_nodes
+
+FEW = settings(max_examples=25, deadline=None)
+
+EDGES = {"source": ["ann", "bob", "cy"], "target": ["bob", "cy", "dee"], "weight": [1.0, 2.5, 3.0]}
+NODES = {"id": ["dee", "cy", "bob", "ann"], "x0": [1.0, 2.0, 3.0, 4.0], "x1": [0.0, 1.0, 0.0, 1.0]}
+LABELS = ["red", "blue", "red", None]
+
+
+def reference():
+    return from_edges(EDGES, NODES | {"label": LABELS})
+
+
+def with_labels(frame):
+    return frame.assign(label=pd.Series(LABELS, dtype=object))
+
+
+# --- round trips --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".csv.gz"])
+@FEW
+@given(graph=graphs())
+def test_edge_and_node_tables_round_trip(tmp_path_factory, ending, graph):
+    folder = tmp_path_factory.mktemp("trip")
+    edges, nodes = folder / f"edges{ending}", folder / f"nodes{ending}"
+    write_graph(graph, edges)
+    write_nodes(graph, nodes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same(read_graph(edges, nodes), graph)
+
+
+@FEW
+@given(graph=graphs())
+def test_a_saved_folder_round_trips(tmp_path_factory, graph):
+    folder = tmp_path_factory.mktemp("trip") / "graph"
+    graph.save(folder)
+    for mmap in (True, False):
+        back = Graph.load(folder, mmap=mmap)
+        assert_same(back, graph)
+        assert back.feature_names == graph.feature_names
+        assert back.notes == graph.notes
+    assert_same(read_graph(folder), graph)
+
+
+@FEW
+@given(graph=graphs())
+def test_graphml_round_trips(tmp_path_factory, graph):
+    path = tmp_path_factory.mktemp("trip") / "graph.graphml"
+    write_graph(graph, path)
+    back = read_graph(path)
+    # GraphML stores every name as text, and float32 as a decimal number.
+    assert_same(back, graph, ids=False, nodes=False)
+    assert [str(name) for name in back.ids] == [str(name) for name in graph.ids]
+    if graph.features is not None:
+        np.testing.assert_array_equal(back.features.dense, graph.features.dense)
+    if graph.labels is not None:
+        assert back.labels.to_arrow().to_pylist() == graph.labels.to_arrow().to_pylist()
+
+
+@pytest.mark.parametrize("ending", [".mtx", ".npz"])
+@FEW
+@given(graph=graphs())
+def test_matrices_round_trip_the_edges(tmp_path_factory, ending, graph):
+    path = tmp_path_factory.mktemp("trip") / f"matrix{ending}"
+    write_graph(graph, path)
+    back = read_graph(path)
+    assert_same(back, graph, ids=False, nodes=False)
+    assert not back.has_ids
+
+
+def test_sparse_features_stay_sparse_in_a_folder(tmp_path):
+    A, _ = random_graph(0, 40)
+    X = sp.random_array((40, 30), density=0.1, rng=np.random.default_rng(0), format="csr")
+    graph = Graph(A, X, directed=False)
+    graph.save(tmp_path / "g")
+    back = Graph.load(tmp_path / "g")
+    assert back.features.dense is None
+    assert_same(back, graph)
+
+
+def test_directed_graphs_and_self_loops_survive(tmp_path):
+    A = np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0]])
+    graph = Graph(A, directed=True, self_loops=True)
+    graph.save(tmp_path / "g")
+    assert_same(Graph.load(tmp_path / "g"), graph)
+    assert Graph.load(tmp_path / "g").adjacency.directed
+    write_graph(graph, tmp_path / "e.csv")
+    back = read_graph(tmp_path / "e.csv", directed=True, self_loops=True)
+    assert_same(back, graph)
+
+
+# --- the same graph through every constructor ------------------------------------------------------------
+
+
+def as_networkx(kind=nx.Graph):
+    graph = kind()
+    for i, name in enumerate(NODES["id"]):
+        graph.add_node(name, x=[NODES["x0"][i], NODES["x1"][i]])
+        if LABELS[i] is not None:
+            graph.nodes[name]["label"] = LABELS[i]
+    graph.add_weighted_edges_from(zip(*EDGES.values(), strict=True))
+    return graph
+
+
+def as_igraph():
+    graph = igraph.Graph(n=4, edges=[(3, 2), (2, 1), (1, 0)])
+    graph.vs["name"], graph.es["weight"] = NODES["id"], EDGES["weight"]
+    graph.vs["x"] = list(zip(NODES["x0"], NODES["x1"], strict=True))
+    graph.vs["label"] = LABELS
+    return graph
+
+
+def as_arrays():
+    W = np.zeros((4, 4))
+    W[[3, 2, 1], [2, 1, 0]] = EDGES["weight"]
+    X = np.column_stack([NODES["x0"], NODES["x1"]])
+    return Graph(sp.coo_array(W), X, ids=NODES["id"], labels=LABELS, directed=False)
+
+
+CONSTRUCTORS = {
+    "arrays": as_arrays,
+    "pandas": lambda: from_edges(pd.DataFrame(EDGES), with_labels(pd.DataFrame(NODES))),
+    "pandas index": lambda: from_edges(pd.DataFrame(EDGES), with_labels(pd.DataFrame(NODES)).set_index("id")),
+    "polars": lambda: from_edges(pl.DataFrame(EDGES), pl.DataFrame(NODES | {"label": LABELS})),
+    "pyarrow": lambda: from_edges(pa.table(EDGES), pa.table(NODES | {"label": LABELS})),
+    "columns": lambda: from_edges(tuple(EDGES.values()), NODES | {"label": LABELS}),
+    "list column": lambda: from_edges(
+        EDGES,
+        {
+            "id": NODES["id"],
+            "x": list(map(list, zip(NODES["x0"], NODES["x1"], strict=True))),
+            "label": LABELS,
+        },
+    ),
+    "networkx": lambda: from_networkx(as_networkx()),
+    "networkx directed": lambda: from_networkx(as_networkx(nx.DiGraph)),
+    "networkx multi": lambda: from_networkx(as_networkx(nx.MultiGraph)),
+    "igraph": lambda: from_igraph(as_igraph()),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRUCTORS)
+def test_every_constructor_gives_the_same_bits(name):
+    assert_same(CONSTRUCTORS[name](), reference())
+
+
+def test_frames_with_other_names_and_kinds_of_columns():
+    edges = pd.DataFrame({"when": [1, 2], "paper": ["a", "b"], "cites": ["b", "c"], "strength": [2, 3]})
+    nodes = pd.DataFrame({"key": pd.Categorical(["a", "b", "c"]), "n": [1, 2, 3], "kind": [0, 1, 0]})
+    graph = from_edges(
+        edges, nodes, source="paper", target="cites", weight="strength", id="key", label="kind"
+    )
+    assert graph.ids.tolist() == ["a", "b", "c"]
+    assert graph.adjacency.weights.tolist() == [2, 2, 3, 3]
+    assert graph.feature_names == ("n",)
+    assert graph.labels.classes == (0, 1)
+
+
+def test_an_array_of_pairs_and_numbers_of_any_size():
+    graph = from_edges(np.array([[7, 10**12], [10**12, -3]]))
+    assert graph.ids.tolist() == [7, 10**12, -3]
+    assert graph.n_edges == 2
+
+
+def test_nodes_come_in_the_order_in_which_edges_name_them():
+    assert from_edges((["z", "b"], ["y", "a"])).ids.tolist() == ["z", "y", "b", "a"]
+
+
+class TestPyG:
+    def data(self, **more):
+        torch = pytest.importorskip("torch")
+        pyg = pytest.importorskip("torch_geometric.data")
+        edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        return pyg.Data(x=x, edge_index=edge_index, **{k: torch.tensor(v) for k, v in more.items()})
+
+    def test_everything_is_taken(self):
+        data = self.data(y=[2, 0, 2], edge_weight=[2.0, 2.0, 3.0, 3.0])
+        graph = from_pyg(data)
+        assert graph.n_edges == 2
+        assert graph.adjacency.weights.tolist() == [2, 2, 3, 3]
+        np.testing.assert_array_equal(graph.features.dense, data.x.numpy())
+        assert graph.labels.to_arrow().to_pylist() == [2, 0, 2]
+
+    def test_what_is_no_class_is_left_out_and_said(self):
+        graph = from_pyg(self.data(y=[0.5, 1.5, 2.5]))
+        assert graph.labels is None
+        assert "not used" in graph.notes[0]
+
+
+class FakeTensor(np.ndarray):
+    """What from_pyg touches of a tensor."""
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return np.asarray(self)
+
+
+def test_anything_that_looks_like_pyg_data_will_do():
+    class Data:
+        edge_index = np.array([[0, 1], [1, 2]]).view(FakeTensor)
+        x = None
+        y = np.array([[1], [0], [1]]).view(FakeTensor)
+        num_nodes = 4
+
+    Data.y = np.array([[1], [0], [1], [0]]).view(FakeTensor)
+    graph = from_pyg(Data)
+    assert (graph.n_nodes, graph.n_edges) == (4, 2)
+    assert graph.labels.codes.tolist() == [1, 0, 1, 0]
+    assert "1 of 4 nodes have no edges" in graph.notes[0]
+    Data.num_nodes = 2
+    with pytest.raises(ValueError, match="edge_index names node 2, but there are 2 nodes"):
+        from_pyg(Data)
+
+
+def test_no_framework_is_imported():
+    import subprocess
+    import sys
+
+    code = (  # pandas is not in the list: pyarrow loads it by itself where it is installed
+        "import sys; from nafs import from_edges, from_networkx; from_edges(([1, 2], [2, 3]));"
+        "print([m for m in ('polars', 'networkx', 'igraph', 'torch', 'matplotlib') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+# --- the rules for what does not match --------------------------------------------------------------------
+
+
+def test_ids_without_features_get_zeros_and_are_reported():
+    with pytest.warns(UserWarning, match=r"1 of 3 nodes have no features and get zeros .*'cy'"):
+        graph = from_edges((["ann", "bob"], ["bob", "cy"]), {"id": ["bob", "ann"], "x": [1, 2]})
+    assert graph.ids.tolist() == ["bob", "ann", "cy"]
+    assert graph.features.dense.tolist() == [[1], [2], [0]]
+    assert "1 of 3 nodes have no features" in graph.notes[0]
+
+
+def test_features_without_edges_stay_as_isolated_nodes():
+    graph = from_edges((["a"], ["b"]), {"id": ["c", "a", "b"], "x": [1, 2, 3]})
+    assert graph.ids.tolist() == ["c", "a", "b"]
+    assert graph.notes == ("1 of 3 nodes have no edges and keep their features",)
+
+
+def test_an_id_that_comes_twice_is_refused_with_its_rows():
+    with pytest.raises(ValueError, match=r"nodes: id 'a' comes 2 times \(rows 0 and 2\)"):
+        from_edges((["a"], ["b"]), {"id": ["a", "b", "a"], "x": [1, 2, 3]})
+
+
+def test_ids_that_never_meet_are_refused():
+    with pytest.raises(
+        ValueError, match=r"none of its ids \('1', '2'\) is among the edges' ids \('a', 'b'\)"
+    ):
+        from_edges((["a"], ["b"]), {"id": [1, 2], "x": [1, 2]})
+
+
+def test_numbers_meet_numbers_written_as_text():
+    graph = from_edges((["1", "2"], ["2", "3"]), {"id": [3, 2, 1], "x": [1, 2, 3]})
+    assert graph.ids.tolist() == [3, 2, 1]
+    with pytest.warns(UserWarning, match="no features"):
+        mixed = from_edges((["1", "x"], ["x", "2"]), {"id": [2, 1], "x": [5, 6]})
+    assert mixed.ids.tolist() == ["2", "1", "x"], "numbers become text where an id is none"
+    kept = from_edges((["01", "2"], ["2", "1"]))
+    assert kept.ids.tolist() == ["01", "2", "1"], "01 is not 1"
+
+
+def test_weights_and_ids_that_make_no_sense():
+    with pytest.raises(ValueError, match=r"weight of edge 2 is -1\.0"):
+        from_edges((["a", "b"], ["b", "c"], [1, -1]))
+    with pytest.raises(ValueError, match="weight of edge 1 is missing"):
+        from_edges((["a", "b"], ["b", "c"], [np.nan, 1]))
+    with pytest.raises(ValueError, match="id in row 1 is missing"):
+        from_edges((["a", None], ["b", "c"]))
+    with pytest.raises(ValueError, match=r"id 1\.5 in row 0 is not a whole number"):
+        from_edges(([1.5], [2.0]))
+    with pytest.raises(ValueError, match="differ in length: 2 sources, 1 targets"):
+        from_edges((["a", "b"], ["b"]))
+    with pytest.raises(TypeError, match="ids must be whole numbers or strings"):
+        from_edges(([True], [False]))
+
+
+def test_other_things_are_refused_by_name():
+    with pytest.raises(TypeError, match="edges must be a data frame"):
+        from_edges(42)
+    with pytest.raises(TypeError, match=r"expected a NetworkX graph; got builtins\.int"):
+        from_networkx(3)
+    with pytest.raises(TypeError, match="expected an igraph"):
+        from_igraph(3)
+    with pytest.raises(TypeError, match="edge_index"):
+        from_pyg(3)
+    with pytest.raises(TypeError, match=r"node \(0, 0\) is neither"):
+        from_networkx(nx.grid_2d_graph(1, 3))
+    with pytest.raises(ValueError, match="no column 'nope' for the source; there are 'source', 'target'"):
+        from_edges({"source": [1], "target": [2]}, source="nope")
+    with pytest.raises(ValueError, match=r"column 'name' holds .*string.*, not numbers"):
+        from_edges((["a"], ["b"]), {"id": ["a", "b"], "name": ["x", "y"]})
+    with pytest.raises(ValueError, match="lists of column 'v' differ in length"):
+        from_edges((["a"], ["b"]), {"id": ["a", "b"], "v": [[1.0], [1.0, 2.0]]})
+    graph = nx.Graph([("a", "b")])
+    graph.nodes["a"]["x"], graph.nodes["b"]["x"] = [1, 2], [3]
+    with pytest.raises(ValueError, match="node 'b' has 1 features where others have 2"):
+        from_networkx(graph)
+
+
+# --- text tables --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "weights"),
+    [
+        ("source,target\na,b\nb,c\n", ["a", "b", "c"], None),
+        ("a,b\nb,c\n", ["a", "b", "c"], None),
+        ("# FromNodeId\tToNodeId\n0\t1\n1\t2\n", [0, 1, 2], None),
+        ("% a comment\n0 1 0.5\n1 2 0.25\n", [0, 1, 2], [0.5, 0.5, 0.25, 0.25]),
+        ("from;to;w\n1;2;3\n2;5;4\n", [1, 2, 5], [3, 3, 4, 4]),
+        ("u|v\nx y|z\n", ["x y", "z"], None),
+        ('"a, b",c\nc,"d ""e"""\n', ["a, b", "c", 'd "e"'], None),
+        ("\ufeffsrc,dst\r\na,b\r\n", ["a", "b"], None),
+        ("Source,Target,Weight,note\na,b,2,hello\n", ["a", "b"], [2, 2]),
+        ("name,other\n1,2\n2,3\n", [1, 2, 3], None),
+    ],
+)
+def test_edge_lists_as_people_write_them(tmp_path, text, ids, weights):
+    path = tmp_path / "edges.txt"
+    path.write_bytes(text.encode())
+    graph = read_graph(path)
+    assert graph.ids.tolist() == ids
+    found = graph.adjacency.weights
+    assert (None if found is None else found.tolist()) == weights
+    (tmp_path / "edges.txt.gz").write_bytes(gzip.compress(text.encode()))
+    assert_same(read_graph(tmp_path / "edges.txt.gz"), graph)
+
+
+def test_what_the_user_says_beats_the_guess(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("a,b,2,9\nb,c,3,9\n")
+    graph = read_graph(path, source=2, target=1, weight=3, header=False)
+    assert graph.ids.tolist() == ["b", "a", "c"]
+    assert graph.adjacency.weights.tolist() == [2, 3, 2, 3]
+    assert "column4 not used" in " ".join(graph.notes)
+    assert read_graph(path, header=True).n_edges == 1
+
+
+def test_several_files_by_pattern(tmp_path):
+    (tmp_path / "part-1.csv").write_text("source,target\na,b\n")
+    (tmp_path / "part-2.csv").write_text("source,target\nb,c\n")
+    assert read_graph(tmp_path / "part-*.csv").ids.tolist() == ["a", "b", "c"]
+    odd = tmp_path / "odd[1]*.csv"
+    odd.write_text("source,target\nx,y\n")
+    assert read_graph(odd).ids.tolist() == ["x", "y"]
+
+
+def test_features_and_labels_in_every_form(tmp_path):
+    (tmp_path / "e.csv").write_text("0,1\n1,2\n")
+    X = np.array([[1.0, 0], [0, 2], [0, 0]], np.float32)
+    np.save(tmp_path / "x.npy", X)
+    sp.save_npz(tmp_path / "x.npz", sp.csr_array(X))
+    scipy.io.mmwrite(tmp_path / "x.mtx", sp.coo_array(X))
+    np.save(tmp_path / "y.npy", np.array([1, 0, 1]))
+    pd.DataFrame({"id": [2, 0, 1], "a": X[[2, 0, 1], 0], "b": X[[2, 0, 1], 1]}).to_parquet(
+        tmp_path / "x.parquet"
+    )
+    (tmp_path / "y.csv").write_text("node,label\n2,1\n0,1\n1,0\n")
+    for name in ("x.npy", "x.npz", "x.mtx"):
+        graph = read_graph(tmp_path / "e.csv", tmp_path / name, tmp_path / "y.npy")
+        found = graph.features.sparse.toarray() if graph.features.dense is None else graph.features.dense
+        np.testing.assert_array_equal(found, X)
+        assert graph.labels.codes.tolist() == [1, 0, 1]
+    graph = read_graph(tmp_path / "e.csv", tmp_path / "x.parquet", tmp_path / "y.csv")
+    assert graph.ids.tolist() == [2, 0, 1]
+    np.testing.assert_array_equal(graph.features.dense, X[[2, 0, 1]])
+    assert graph.labels.codes.tolist() == [1, 1, 0]
+    # A matrix for edges, tables for the rest: the matrix says the order.
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])))
+    graph = read_graph(tmp_path / "a.npz", tmp_path / "x.parquet", tmp_path / "y.csv")
+    np.testing.assert_array_equal(graph.features.dense, X)
+    assert graph.labels.codes.tolist() == [1, 0, 1]
+
+
+def test_new_features_for_a_saved_graph(tmp_path):
+    graph = reference()
+    graph.save(tmp_path / "g")
+    (tmp_path / "x.csv").write_text("id,z\nann,1\nbob,2\ncy,3\ndee,4\n")
+    again = read_graph(tmp_path / "g", tmp_path / "x.csv")
+    assert again.ids.tolist() == ["ann", "bob", "cy", "dee"]
+    assert again.features.dense.ravel().tolist() == [1, 2, 3, 4]
+    assert again.n_edges == graph.n_edges
+
+
+def test_labels_that_do_not_match_are_reported(tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\nb,c\n")
+    (tmp_path / "y.csv").write_text("id,label\na,1\nz,2\n")
+    graph = read_graph(tmp_path / "e.csv", labels=tmp_path / "y.csv")
+    assert graph.labels.to_arrow().to_pylist() == [1, None, None]
+    assert "2 of 3 nodes have no label" in graph.notes
+    assert "1 labels belong to ids that are no nodes and are left out" in graph.notes
