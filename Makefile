@@ -10,8 +10,8 @@ export NAFS_DATA_HOME
 
 .PHONY: demo test test-slow lint format bench sanitize clean
 
-demo: $(VENV)/installed
-	$(BIN)/python examples/digits.py
+demo: $(VENV)/plot
+	$(BIN)/nafs demo --force
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest --doctest-modules --pyargs nafs tests
@@ -43,7 +43,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet .
 	touch $@
 
-$(VENV)/test $(VENV)/lint $(VENV)/bench: $(VENV)/%: $(VENV)/installed
+$(VENV)/plot $(VENV)/test $(VENV)/lint $(VENV)/bench: $(VENV)/%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet '.[$*]'
 	touch $@
 
