@@ -376,6 +376,147 @@ def test_several_files_by_pattern(tmp_path):
     assert read_graph(odd).ids.tolist() == ["x", "y"]
 
 
+def test_files_of_a_pattern_are_judged_one_by_one(tmp_path):
+    (tmp_path / "s1.csv").write_text("source,target\na,b\n")
+    (tmp_path / "s2.csv").write_text("# no header after split\nx,y\n")
+    (tmp_path / "s3.csv").write_text("target,source\nb,z\n")
+    graph = read_graph(tmp_path / "s?.csv")
+    assert graph.ids.tolist() == ["a", "b", "x", "y", "z"]
+    assert graph.n_edges == 3
+    (tmp_path / "s4.csv").write_text("from,to,when\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"s4\.csv: its columns \(from, to, when\) are not those of"):
+        read_graph(tmp_path / "s?.csv")
+
+
+def test_a_first_line_that_may_be_a_header_is_pointed_out(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("follower,followee\na,b\nb,c\n")
+    assert any(
+        "the first line (follower, followee) is taken as an edge" in note for note in read_graph(path).notes
+    )
+    assert read_graph(path, header=True).n_edges == 2
+    path.write_text("a,b\nb,c\n")
+    assert read_graph(path).notes == ()
+
+
+def test_a_sign_inside_values_is_not_a_comment(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("# made by hand\na#1,b\nb,c#2\n")
+    assert read_graph(path).ids.tolist() == ["a#1", "b", "c#2"]
+    path.write_text("a,b\n# in between\nb,c\n")
+    assert read_graph(path).ids.tolist() == ["a", "b", "c"]
+    path.write_text("a,b\n# in between\nb,c#2\n")
+    with pytest.raises(ValueError, match="comments cannot be told from values"):
+        read_graph(path)
+
+
+def test_blanks_around_ids_do_not_count(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("source, target\na, b\nb , c\nc, a\n")
+    graph = read_graph(path)
+    assert graph.ids.tolist() == ["a", "b", "c"]
+    assert graph.n_edges == 3
+
+
+def test_columns_that_are_no_features(tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\nb,c\n")
+    nodes = pd.DataFrame(
+        {"id": ["a", "b", "c"], "x": [1, 2, 3], "Label": [0, 1, 1], "day": ["mo", "tu", "we"]}
+    )
+    nodes.to_csv(tmp_path / "n.csv")  # with pandas' index in front
+    graph = read_graph(tmp_path / "e.csv", tmp_path / "n.csv", ignore=["day"])
+    assert graph.feature_names == ("x",)
+    assert graph.labels.codes.tolist() == [0, 1, 1]
+    assert any("column(s) column1, day not used" in note for note in graph.notes)
+    assert any("labels come from column 'Label'" in note for note in graph.notes)
+    with pytest.raises(ValueError, match=r"'mo' in column 'day' is not a number.*--ignore"):
+        read_graph(tmp_path / "e.csv", tmp_path / "n.csv")
+    (tmp_path / "y.csv").write_text("id,label\na,1\nb,2\nc,3\n")
+    graph = read_graph(tmp_path / "e.csv", tmp_path / "y.csv")
+    assert graph.features is None
+    assert any("no feature columns" in note for note in graph.notes)
+
+
+def test_tables_in_the_wrong_place(tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\nb,c\n")
+    (tmp_path / "f.csv").write_text("id,f0,f1\na,0.25,1.5\nb,0.125,2.5\nc,-3.75,1.5\n")
+    with pytest.raises(ValueError, match="look like measurements"):
+        read_graph(tmp_path / "f.csv")
+    with pytest.raises(ValueError, match=r"'f0' holds measurements such as 0\.25, not classes"):
+        read_graph(tmp_path / "e.csv", labels=tmp_path / "f.csv")
+    with pytest.raises(TypeError, match="several files are named by a pattern"):
+        read_graph([tmp_path / "e.csv"])
+
+
+def test_weights_can_be_ignored_and_times_are_pointed_out(tmp_path):
+    path = tmp_path / "e.txt"
+    path.write_text("1 2 1082040961\n2 3 1082155839\n")
+    graph = read_graph(path)
+    assert any("they look like times" in note for note in graph.notes)
+    assert read_graph(path, weight=False).adjacency.weights is None
+    assert from_edges({"source": [1], "target": [2], "weight": [5]}, weight=False).adjacency.weights is None
+
+
+def test_wide_tables(tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\n")
+    names = ",".join(f"feature_number_{i}" for i in range(12_000))
+    values = ",".join(["0.123456789"] * 12_000)
+    (tmp_path / "f.csv").write_text(f"id,{names}\na,{values}\nb,{values}\n")
+    assert read_graph(tmp_path / "e.csv", tmp_path / "f.csv").features.shape == (2, 12_000)
+
+
+def test_matrices_of_the_wrong_size_are_refused(tmp_path):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.ones((3, 3))))
+    np.save(tmp_path / "x.npy", np.eye(2))
+    np.save(tmp_path / "y.npy", np.array([0, 1]))
+    with pytest.raises(ValueError, match=r"x\.npy: it has 2 rows for 3 nodes"):
+        read_graph(tmp_path / "a.npz", tmp_path / "x.npy")
+    with pytest.raises(ValueError, match=r"y\.npy: it has 2 rows for 3 nodes"):
+        read_graph(tmp_path / "a.npz", labels=tmp_path / "y.npy")
+    (tmp_path / "e.csv").write_text("0,1\n1,2\n")
+    with pytest.raises(ValueError, match=r"y\.npy: it has 2 labels for 3 nodes"):
+        read_graph(tmp_path / "e.csv", labels=tmp_path / "y.npy")
+
+
+@FEW
+@given(graph=graphs(text_ids=True, features=True))
+def test_a_node_table_names_the_rows_of_a_matrix(tmp_path_factory, graph):
+    folder = tmp_path_factory.mktemp("trip")
+    write_graph(graph, folder / "a.mtx")
+    write_nodes(graph, folder / "n.parquet")
+    assert_same(read_graph(folder / "a.mtx", folder / "n.parquet"), graph)
+
+
+def test_what_networkx_knows_and_is_not_used_is_said():
+    graph = nx.DiGraph([("a", "b")])
+    graph.nodes["a"]["age"] = 3
+    notes = " ".join(from_networkx(graph).notes)
+    assert "the graph is directed; its edges count both ways" in notes
+    assert "node attributes age are not used" in notes
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [("a", "b", 2.0), ("b", "c", 3.0)],
+        np.array([["a", "b", "2"], ["b", "c", "3"]], dtype=object),
+        (["a", "b"], ["b", "c"], [2, 3]),
+    ],
+)
+def test_edges_as_lists_and_arrays(edges):
+    if isinstance(edges, np.ndarray):
+        edges[:, 2] = [2, 3]
+    graph = from_edges(edges)
+    assert graph.ids.tolist() == ["a", "b", "c"]
+    assert graph.adjacency.weights.tolist() == [2, 2, 3, 3]
+
+
+def test_an_edge_index_is_an_array_of_two_rows():
+    assert from_edges(np.array([[0, 1, 2, 3], [1, 2, 3, 0]])).n_edges == 4
+    with pytest.raises(ValueError, match=r"got \(4, 5\)"):
+        from_edges(np.zeros((4, 5), int))
+
+
 def test_features_and_labels_in_every_form(tmp_path):
     (tmp_path / "e.csv").write_text("0,1\n1,2\n")
     X = np.array([[1.0, 0], [0, 2], [0, 0]], np.float32)

@@ -13,7 +13,9 @@ from pathlib import Path
 def check_target(path: Path, *, force: bool) -> None:
     """Raise before any work is done if an output cannot be written at ``path``."""
     if path.exists() and not force:
-        raise FileExistsError(f"{path} exists already; choose another name or overwrite it with force")
+        raise FileExistsError(
+            f"{path} exists already; choose another name, or overwrite it (--force, force=True)"
+        )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the folder {path.parent} for {path.name} does not exist; create it first")
     if not os.access(path.parent, os.W_OK):

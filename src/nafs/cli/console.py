@@ -15,7 +15,6 @@ from typing import Any
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     TextColumn,
@@ -60,8 +59,12 @@ class Run:
         """A part of the work under a progress bar; yields a function that advances it."""
         start = time.perf_counter()
         columns: list[ProgressColumn] = [TextColumn("{task.description:<10}"), BarColumn()]
-        columns += [] if total is None else [TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn()]
-        columns += [] if total is not None else [MofNCompleteColumn()]
+        columns += (
+            []
+            if total is None
+            else [TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn(), TextColumn("left,")]
+        )
+        columns += [] if total is not None else [TextColumn("{task.completed:,} rows")]
         with Progress(
             *columns,
             TimeElapsedColumn(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from typing import Annotated
 
 import typer
@@ -12,6 +13,13 @@ from nafs.cli import convert, demo, describe, embed, plan
 from nafs.cli.console import messages
 
 BAD_INPUT, INTERRUPTED = 2, 130
+_OPTIONS = {  # what Python calls it, and the command line
+    "state_dtype='float16'": "--float16",
+    "ensemble=": "--ensemble ",
+    "memory_limit": "--memory-limit",
+    "n_threads": "--threads",
+    "n_hops": "--hops",
+}
 
 app = typer.Typer(
     name="nafs",
@@ -67,14 +75,11 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
-    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
-        if debug:
-            raise
-        code = _say(error, BAD_INPUT)
     except Exception as error:
         if debug:
-            raise
-        code = _say(error, 1)
+            traceback.print_exc()
+        expected = isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError))
+        code = _say(error, BAD_INPUT if expected else 1)
     sys.exit(code or 0)
 
 
@@ -88,6 +93,8 @@ def _usage(error: typer.TyperException) -> int:
 
 def _say(error: Exception, code: int) -> int:
     text = " ".join(str(error).split()) or type(error).__name__
+    for name, option in _OPTIONS.items():
+        text = text.replace(name, option)
     if code != BAD_INPUT:
         text = f"unexpected {type(error).__name__}: {text} (--debug shows where)"
     messages.print("error:", style="bold red", end=" ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ import typer
 from nafs.cli.console import Run
 from nafs.graph import Graph
 from nafs.readers import read_graph
-from nafs.readers.tables import is_parquet
 
 READING = "Reading"
 METHOD = "Method"
@@ -56,6 +56,15 @@ WeightOption = Annotated[
     typer.Option(
         help="Column of the weights [dim](default: one named weight, or the third of three unnamed)[/dim].",
         rich_help_panel=READING,
+    ),
+]
+UnweightedOption = Annotated[
+    bool, typer.Option("--unweighted", help="Ignore weights.", rich_help_panel=READING)
+]
+IgnoreOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--ignore", help="Feature columns to leave out, separated by commas.", rich_help_panel=READING
     ),
 ]
 IdOption = Annotated[
@@ -144,14 +153,12 @@ def read(run: Run, edges: str, features: str | None, labels: str | None, **optio
     """The graph that a command's options describe."""
     if options.get("delimiter") in ("tab", "\\t"):
         options["delimiter"] = "\t"
+    if options.pop("unweighted"):
+        options["weight"] = False
+    options["ignore"] = [name for name in (options.get("ignore") or "").split(",") if name]
     if [edges, features, labels].count("-") > 1:
         raise ValueError("only one of EDGES, --features and --labels can come from stdin")
-    with (
-        run.stage("read") as advance,
-        _from_stdin(edges) as a,
-        _from_stdin(features) as b,
-        _from_stdin(labels) as c,
-    ):
+    with run.stage("read") as advance, _stdin_as_file([edges, features, labels]) as (a, b, c):
         assert a is not None
         graph = read_graph(a, b, c, progress=advance, **options)
     run.notes += [note for note in graph.notes if note not in run.notes]
@@ -159,19 +166,28 @@ def read(run: Run, edges: str, features: str | None, labels: str | None, **optio
 
 
 @contextmanager
-def _from_stdin(path: str | None) -> Iterator[str | None]:
-    """A path that can be opened more than once; what comes on stdin is put into a temporary file."""
-    if path != "-":
-        yield path
+def _stdin_as_file(paths: list[str | None]) -> Iterator[list[str | None]]:
+    """The paths, with what comes on stdin in a temporary file, which can be opened more than once."""
+    if "-" not in paths:
+        yield paths
         return
     content = sys.stdin.buffer
     with tempfile.TemporaryDirectory(prefix="nafs-stdin-") as folder:
-        head = content.read(4)
-        suffix = ".parquet" if head == b"PAR1" else ".csv.gz" if head[:2] == b"\x1f\x8b" else ".csv"
-        spooled = Path(folder) / f"stdin{suffix}"
+        head = content.read(16)
+        spooled = Path(folder) / f"stdin{_ending(head)}"
         with spooled.open("wb") as file:
             file.write(head)
-            while block := content.read(1 << 20):
-                file.write(block)
-        assert is_parquet(str(spooled)) == (suffix == ".parquet")
-        yield str(spooled)
+            shutil.copyfileobj(content, file)
+        try:
+            yield [str(spooled) if path == "-" else path for path in paths]
+        except (ValueError, TypeError) as error:
+            raise type(error)(str(error).replace(str(spooled), "stdin")) from None
+
+
+def _ending(head: bytes) -> str:
+    """The ending of a file's name by its first bytes."""
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    if head.startswith(b"\x1f\x8b"):
+        return ".csv.gz"
+    return ".mtx" if head.startswith(b"%%MatrixMarket") else ".csv"

@@ -25,6 +25,8 @@ def plan(
     source: o.SourceOption = None,
     target: o.TargetOption = None,
     weight: o.WeightOption = None,
+    unweighted: o.UnweightedOption = False,
+    ignore: o.IgnoreOption = None,
     id_column: o.IdOption = None,
     delimiter: o.DelimiterOption = None,
     header: o.HeaderOption = None,
@@ -49,6 +51,8 @@ def plan(
         source=source,
         target=target,
         weight=weight,
+        unweighted=unweighted,
+        ignore=ignore,
         id=id_column,
         delimiter=delimiter,
         header=header,
@@ -57,8 +61,6 @@ def plan(
         self_loops=self_loops,
     )
     width = columns if graph.features is None else graph.features.shape[1]
-    if graph.features is None:
-        run.notes.append(f"no features given: {width} structural features would be made")
     dtype = "float16" if float16 else "float32"
     least = plan_memory(graph.adjacency, width, method, state_dtype=dtype).nbytes
     fits = limit is None or least <= limit
@@ -84,10 +86,11 @@ def plan(
         return
     run.say_notes()
     n, dimensions = graph.n_nodes, method.n_columns(width)
-    size = f"{n:,} nodes, {graph.n_edges:,} edges, {width:,} features"
+    kind = "structural features to be made" if graph.features is None else "features"
+    size = f"{n:,} nodes, {graph.n_edges:,} edges, {width:,} {kind}"
     work = f"{hops} hops and {len(method.r)} r's on {n_threads} thread(s)"
     rows = [
-        ("graph", f"{size}: {show_bytes(graph.nbytes)}"),
+        ("graph", f"{size}; {show_bytes(graph.nbytes)} in memory"),
         ("result", f"{n:,} x {dimensions:,} float32: {show_bytes(output)} on disk as .npy"),
         ("memory engine", f"{show_bytes(nbytes)} besides the graph{_verdict(fits, limit)}"),
         ("time", f"about {show_seconds(seconds)} for {work}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ _PAIRS = (
 )
 _IDS = ("id", "node", "node_id", "nodeid", "name", INDEX)
 _WEIGHTS = ("weight", "w")
-LABEL = "label"
-HEADER_WORDS = frozenset([*(name for pair in _PAIRS for name in pair), *_IDS, *_WEIGHTS, LABEL, "class", "y"])
+_LABELS = ("label", "labels", "class")
+HEADER_WORDS = frozenset([*(name for pair in _PAIRS for name in pair), *_IDS, *_WEIGHTS, *_LABELS, "y"])
 
 
 def pick(names: Sequence[str], wanted: str | int | None, meaning: str, where: str) -> str | None:
@@ -43,7 +43,7 @@ def edge_columns(
     names: Sequence[str],
     source: str | int | None,
     target: str | int | None,
-    weight: str | int | None,
+    weight: str | int | Literal[False] | None,
     where: str,
     *,
     named: bool = True,
@@ -69,12 +69,20 @@ def edge_columns(
                 break
     first = first or next(name for name in names if name != second)
     second = second or next(name for name in names if name != first)
-    third = pick(names, weight, "weight", where)
+    third = pick(names, None if weight is False else weight, "weight", where)
+    if weight is False:
+        return first, second, None
     if third is None and named:
         third = next((by_lower[name] for name in _WEIGHTS if name in by_lower), None)
     elif third is None and len(names) == 3:
         third = next(name for name in names if name not in (first, second))
     return first, second, third if third not in (first, second) else None
+
+
+def label_name(names: Sequence[str]) -> str | None:
+    """The column of labels by its usual name, if there is one."""
+    by_lower = {name.lower(): name for name in reversed(names)}
+    return next((by_lower[name] for name in _LABELS if name in by_lower), None)
 
 
 def id_name(names: Sequence[str], wanted: str | int | None, where: str) -> str:

@@ -17,9 +17,11 @@ class Dialect:
     """What DuckDB is told about a text table."""
 
     delimiter: str
-    comment: str
+    comment: str  # sign of comment lines further down; it would end a line anywhere
+    skip: int  # lines of comments at the top
     header: bool
     names: tuple[str, ...]
+    unnamed: frozenset[str] = frozenset()  # columns whose header is blank
 
 
 def judge(
@@ -35,15 +37,17 @@ def judge(
     Examples
     --------
     >>> from nafs.readers.dialect import judge
-    >>> judge(["# a comment", "source;target", "1;2"], "edges.csv")
-    Dialect(delimiter=';', comment='#', header=True, names=('source', 'target'))
+    >>> found = judge(["# a comment", "source;target", "1;2"], "edges.csv")
+    >>> found.delimiter, found.skip, found.header, found.names
+    (';', 1, True, ('source', 'target'))
     """
     lines = [line.removeprefix("\ufeff").rstrip("\r") for line in lines]
-    if comment is None:
-        comment = next((sign for sign in _COMMENTS if any(line.startswith(sign) for line in lines)), "")
-    rows = [line for line in lines if line.strip() and not (comment and line.startswith(comment))]
-    if not rows:
-        raise ValueError(f"{where}: the file is empty{' but for comments' if lines and comment else ''}")
+    signs = _COMMENTS if comment is None else (comment,) if comment else ()
+    first = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith(signs)), None)
+    if first is None:
+        raise ValueError(f"{where}: the file is empty{' but for comments' if any(lines) else ''}")
+    further = comment or _further_comments(lines[first:], where)
+    rows = [line for line in lines[first:] if line.strip() and not (further and line.startswith(further))]
     delimiter = delimiter or _likely_delimiter(rows)
     if len(delimiter) != 1:
         raise ValueError(f"the delimiter must be one character, such as ',' or '\\t'; got {delimiter!r}")
@@ -51,15 +55,30 @@ def judge(
     if header is None:
         header = _has_header(table)
     if not header:
-        return Dialect(delimiter, comment, False, tuple(f"column{i + 1}" for i in range(len(table[0]))))
+        names = tuple(f"column{i + 1}" for i in range(len(table[0])))
+        return Dialect(delimiter, further, first, False, names)
     names = tuple(name.strip() or f"column{i + 1}" for i, name in enumerate(table[0]))
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"{where}: the header names the column {twice!r} twice; rename one")
-    return Dialect(delimiter, comment, True, names)
+    blank = frozenset(name for name, written in zip(names, table[0], strict=True) if not written.strip())
+    return Dialect(delimiter, further, first, True, names, blank)
+
+
+def _further_comments(lines: Sequence[str], where: str) -> str:
+    """The sign of comments between rows, if there are any and it stands nowhere else."""
+    sign = next((sign for sign in _COMMENTS if any(line.startswith(sign) for line in lines)), "")
+    if sign and any(sign in line for line in lines if not line.startswith(sign)):
+        raise ValueError(
+            f"{where}: {sign!r} starts some lines and stands inside others, so comments cannot be told from "
+            "values; remove the comments, or say what starts one (--comment)"
+        )
+    return sign
 
 
 def _split(line: str, delimiter: str) -> list[str]:
+    if '"' not in line:  # the csv module has a limit on the length of a field
+        return line.split(delimiter)
     return next(csv.reader([line], delimiter=delimiter), [])
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,9 +26,10 @@ def read_graph(
     *,
     source: str | int | None = None,
     target: str | int | None = None,
-    weight: str | int | None = None,
+    weight: str | int | Literal[False] | None = None,
     id: str | int | None = None,  # noqa: A002 - what the column is called
     label: str | int | None = None,
+    ignore: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
@@ -49,10 +51,13 @@ def read_graph(
         A table with id and label, or a .npy with one label per node.
     source, target, weight : str or int, optional
         Columns of the edge table, by name or by number from 1. By default usual names, or else the first
-        two; the weight is a column named "weight", or the third of three columns without names.
+        two; the weight is a column named "weight", or the third of three columns without names;
+        ``weight=False`` ignores weights.
     id, label : str or int, optional
         Columns of the feature and label tables. By default a column named id, node or node_id, or else the
-        first; and a column named "label".
+        first; and a column named label or class.
+    ignore : sequence of str
+        Columns of the feature table to leave out.
     delimiter, header, comment : optional
         How text tables are written; judged by their first lines where not given.
     directed, self_loops
@@ -66,8 +71,10 @@ def read_graph(
         ``notes`` says what did not match; :mod:`nafs.readers.join` has the rules.
     """
     options = TableOptions(delimiter, header, comment)
+    if isinstance(edges, (list, tuple)):
+        raise TypeError("edges is one path; several files are named by a pattern, such as 'edges-*.csv'")
     path = os.fspath(edges)
-    nodes = _nodes(features, options, id, label, progress)
+    nodes = _nodes(features, options, id, label, ignore, progress)
     known = _labels(labels, options, id, label, progress)
     if Path(path).is_dir():
         return _saved(path, nodes, known)
@@ -97,6 +104,7 @@ def _nodes(
     options: TableOptions,
     key: Any,
     label: Any,
+    ignore: Sequence[str],
     progress: RowsRead | None,
 ) -> NodeTable | None:
     import pyarrow as pa
@@ -105,11 +113,11 @@ def _nodes(
         return None
     path = os.fspath(path)
     if not is_matrix(path):
-        return read_nodes(path, options, id=key, label=label, progress=progress)
+        return read_nodes(path, options, id=key, label=label, ignore=ignore, progress=progress)
     matrix = read_matrix(path)
     if matrix.ndim != 2:
         raise ValueError(f"{path}: features need a matrix with one row per node; found shape {matrix.shape}")
-    return NodeTable(pa.array(np.arange(matrix.shape[0])), matrix, where=path)
+    return NodeTable(pa.array(np.arange(matrix.shape[0])), matrix, where=path, numbered=True)
 
 
 def _labels(
@@ -131,7 +139,9 @@ def _labels(
     values = np.asarray(read_matrix(path)).squeeze()
     if values.ndim != 1:
         raise ValueError(f"{path}: expected one label per node; found shape {values.shape}")
-    return NodeTable(pa.array(np.arange(len(values))), labels=as_arrow(values, path), where=path)
+    return NodeTable(
+        pa.array(np.arange(len(values))), labels=as_arrow(values, path), where=path, numbered=True
+    )
 
 
 def _check_numbered(edge_ids: Any, features: Any, nodes: NodeTable | None, edges: str) -> None:

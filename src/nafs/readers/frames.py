@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from nafs.graph import Graph
 from nafs.graph.ids import id_column
-from nafs.readers.columns import LABEL, edge_columns, feature_matrix, id_name, pick
+from nafs.readers.columns import edge_columns, feature_matrix, id_name, label_name, pick
 from nafs.readers.edges import Edges, edges_from_columns
 from nafs.readers.join import NodeTable, join
 
@@ -20,7 +20,7 @@ def from_edges(
     *,
     source: str | int | None = None,
     target: str | int | None = None,
-    weight: str | int | None = None,
+    weight: str | int | Literal[False] | None = None,
     id: str | int | None = None,  # noqa: A002 - what the column is called
     features: Sequence[str] | None = None,
     label: str | None = None,
@@ -31,20 +31,20 @@ def from_edges(
 
     Parameters
     ----------
-    edges : data frame, (sources, targets), (sources, targets, weights), or array of shape (m, 2)
+    edges : data frame, (sources, targets), (sources, targets, weights), list of pairs, or array (m, 2)
         Ids may be any ints or strings. Of a data frame (pandas, polars, pyarrow) the columns are found by
         usual names (source/target, src/dst, from/to, u/v), or else the first two are taken; a column named
         "weight" holds weights.
     nodes : data frame, optional
         One row for each node: its id, its features, perhaps its label.
     source, target, weight : str or int, optional
-        Columns of ``edges``, by name or by number from 1.
+        Columns of ``edges``, by name or by number from 1; ``weight=False`` ignores weights.
     id : str or int, optional
         Column of ``nodes``; by default the index, a column named id, node or node_id, or the first.
     features : sequence of str, optional
         Columns of ``nodes``; by default all others. A column may hold lists of equal length.
     label : str, optional
-        Column of ``nodes``; by default the one named "label", if there is one.
+        Column of ``nodes``; by default the one named label or class, if there is one.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
 
@@ -65,14 +65,33 @@ def from_edges(
     return join(found, table, directed=directed, self_loops=self_loops)
 
 
-def _edges(edges: Any, source: str | int | None, target: str | int | None, weight: str | int | None) -> Edges:
-    if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2:
-        return edges_from_columns(edges[:, 0], edges[:, 1])
+def _edges(
+    edges: Any,
+    source: str | int | None,
+    target: str | int | None,
+    weight: str | int | Literal[False] | None,
+) -> Edges:
+    if isinstance(edges, np.ndarray) and edges.ndim == 2:
+        columns = list(edges.T if edges.shape[1] in (2, 3) else edges)
+        if len(columns) not in (2, 3):
+            raise ValueError(
+                f"edges must have shape (m, 2), (m, 3) with weights or (2, m); got {edges.shape}"
+            )
+        return edges_from_columns(*columns)
     if isinstance(edges, tuple) and len(edges) in (2, 3):
         return edges_from_columns(*edges)
+    if isinstance(edges, list) and edges and all(isinstance(edge, (list, tuple)) for edge in edges):
+        if {len(edge) for edge in edges} not in ({2}, {3}):
+            raise ValueError(
+                "a list of edges holds pairs (source, target) or triples with a weight, all alike"
+            )
+        return _edges(tuple(zip(*edges, strict=True)), None, None, None)
     table = table_of(edges, "edges")
     first, second, third = edge_columns(table.column_names, source, target, weight, "edges")
-    return edges_from_columns(table[first], table[second], None if third is None else table[third])
+    found = edges_from_columns(table[first], table[second], None if third is None else table[third])
+    if third is not None:
+        found.notes.append(f"weights come from column {third!r}")
+    return found
 
 
 def table_of(frame: Any, what: str) -> Any:
@@ -105,7 +124,7 @@ def node_table(
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{where}: the column name {twice!r} comes twice; rename one")
     chosen_id = id_name(names, id, where)
-    chosen_label = pick(names, label, "labels", where) or (LABEL if LABEL in names else None)
+    chosen_label = pick(names, label, "labels", where) or label_name([n for n in names if n != chosen_id])
     if features is None:
         columns = [name for name in names if name not in (chosen_id, chosen_label)]
     else:

@@ -54,7 +54,8 @@ def from_networkx(
     weights = None
     if weight is not None and any(weight in data for _, _, data in graph.edges(data=True)):
         weights = [data.get(weight, 1) for _, _, data in graph.edges(data=True)]
-    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops)
+    one_way = graph.is_directed() and not directed
+    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops, one_way)
 
 
 def from_igraph(
@@ -90,7 +91,8 @@ def from_igraph(
     weights = None
     if weight is not None and weight in graph.es.attributes():
         weights = [1 if value is None else value for value in graph.es[weight]]
-    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops)
+    one_way = graph.is_directed() and not directed
+    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops, one_way)
 
 
 def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> Graph:
@@ -185,6 +187,7 @@ def _from_lists(
     label: str | None,
     directed: bool,
     self_loops: bool,
+    one_way: bool,
 ) -> Graph:
     import pyarrow as pa
 
@@ -203,6 +206,16 @@ def _from_lists(
     if label is not None and not any(label in data for data in attributes):
         raise ValueError(f"no node has the attribute {label!r} for labels")
     labels = None if chosen is None else _label_array([data.get(chosen) for data in attributes])
+    if one_way:
+        edges.notes.append(
+            "the graph is directed; its edges count both ways (directed=True keeps the direction)"
+        )
+    if wanted is None:
+        unused = sorted({name for data in attributes for name, value in data.items() if _is_number(value)})
+        if unused:
+            edges.notes.append(
+                f"node attributes {', '.join(unused[:5])} are not used; features=[...] makes them features"
+            )
     if lacking:
         import warnings
 
@@ -248,6 +261,10 @@ def _vectors(
             raise ValueError(f"the features of node {names[i].as_py()!r} are not numbers: {row!r}") from None
     plain = len(several) == width
     return matrix, several if plain else None, sum(row is None for row in rows)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def _vector(data: dict[str, Any], several: list[str]) -> Any:

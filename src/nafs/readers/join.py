@@ -5,13 +5,14 @@ The rules, each of which leaves a note on the graph:
 * nodes come in the order of the feature table; ids that only edges name follow in order of appearance;
 * a node that has no features gets zeros (with a warning); a node without edges stays, isolated;
 * an id that comes twice in a feature or label table is refused;
-* labels of ids that are no nodes are left out; nodes without a label are unlabelled.
+* labels of ids that are no nodes are left out; nodes without a label are unlabelled;
+* nodes of a matrix are called 0..n-1, unless a feature table of n rows with other ids names them in order.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ class NodeTable:
     feature_names: list[str] | None = None
     labels: Any = None
     where: str = "features"
+    numbered: bool = False  # rows of a matrix: the ids are 0..n-1
+    notes: list[str] = field(default_factory=list)
 
 
 def join(
@@ -43,11 +46,11 @@ def join(
     self_loops: bool = False,
 ) -> Graph:
     """One graph from edges and tables."""
-    notes = list(edges.notes)
+    notes = [*edges.notes, *(note for table in (nodes, labels) if table for note in table.notes)]
     if nodes is None:
         ids, features, names, known = edges.ids, None, None, None
         if not len(ids):
-            raise ValueError("the edge list is empty and there is no feature table: no nodes at all")
+            raise ValueError("there are neither edges nor a table of nodes: no nodes at all")
         adjacency = edges.adjacency(None, len(ids), directed=directed, self_loops=self_loops)
     else:
         check_unique(nodes.ids, nodes.where)
@@ -90,10 +93,17 @@ def attach(
     import pyarrow as pa
 
     n = adjacency.n_nodes
-    ids = pa.array(np.arange(n))
+    notes += [note for table in (nodes, labels) if table for note in table.notes]
+    for table in (nodes, labels):
+        if table is not None and table.numbered and len(table.ids) != n:
+            raise ValueError(f"{table.where}: it has {len(table.ids)} rows for {n} nodes; one each is needed")
+    ids, given = pa.array(np.arange(n)), None
     features, names, known = None, None, None
     if nodes is not None:
         check_unique(nodes.ids, nodes.where)
+        if len(nodes.ids) == n and (positions(ids, nodes.ids) < 0).all():
+            given = ids = nodes.ids
+            notes.append(f"{nodes.where}: its rows name the {n} nodes of the matrix, in order")
         places = positions(nodes.ids, ids)
         strangers = len(nodes.ids) - int((places >= 0).sum())
         if strangers:
@@ -113,9 +123,8 @@ def attach(
             known = nodes.labels.take(pa.array(places, mask=places < 0))
     if labels is not None:
         known = _labels_for(ids, labels, notes)
-    return Graph(
-        adjacency, features, labels=known, feature_names=names, notes=[*notes, *_isolated_note(adjacency)]
-    )
+    notes += _isolated_note(adjacency)
+    return Graph(adjacency, features, ids=given, labels=known, feature_names=names, notes=notes)
 
 
 def _in_order(places: Any) -> bool:
@@ -146,6 +155,10 @@ def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:
     import pyarrow as pa
 
     check_unique(labels.ids, labels.where)
+    if labels.numbered and len(labels.ids) != len(ids):
+        raise ValueError(
+            f"{labels.where}: it has {len(labels.ids)} labels for {len(ids)} nodes; one each is needed"
+        )
     places = positions(labels.ids, ids)
     found = int((places >= 0).sum())
     if not found:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from nafs.graph.ids import id_column
-from nafs.readers.columns import LABEL, edge_columns, feature_matrix, id_name, pick
+from nafs.graph.ids import id_column, plain_numbers
+from nafs.readers.columns import edge_columns, feature_matrix, id_name, label_name, pick
 from nafs.readers.dialect import Dialect, judge
 from nafs.readers.edges import DUCKDB_MEMORY, Edges, RowsRead, duckdb_connection, number_edges
 from nafs.readers.join import NodeTable
 
 _VALUES = 1 << 24  # handed over at a time
 _LINES = 200  # looked at to judge a text table
+_MEASUREMENT = r"^-?[0-9]*\.[0-9]*[1-9][0-9]*(e-?[0-9]+)?$"  # a number with a fraction
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def is_parquet(path: str) -> bool:
 
 
 class Table:
-    """One or more files of the same layout, ready to be read in batches."""
+    """One or more files of the same columns, ready to be read in batches, in the order of the files."""
 
     def __init__(self, path: str, options: TableOptions) -> None:
         self.where = path
@@ -57,44 +58,57 @@ class Table:
         for name in self.files:
             with Path(name).open("rb"):  # a clear PermissionError or IsADirectoryError
                 pass
-        self.dialect: Dialect | None = None
-        self.kinds: dict[str, str] = {}  # of a Parquet file
-        with duckdb_connection(self.options.memory) as duck:
-            if is_parquet(self.files[0]):
-                described = self._run(duck, "DESCRIBE SELECT * FROM read_parquet(?)")
+        self.text = not is_parquet(self.files[0])
+        self.named = True
+        self.columns: list[str] = []
+        self.unnamed: frozenset[str] = frozenset()  # columns without a name of their own
+        self.kinds: dict[str, str] = {}  # of Parquet
+        self._parts: list[tuple[Dialect | None, list[str]]] = []  # files in a row that are written alike
+        with duckdb_connection(options.memory) as duck:
+            if self.text:
+                self._judge(duck)
+            else:
+                self._parts = [(None, self.files)]
+                described = self._run(duck, "DESCRIBE SELECT * FROM read_parquet(?)", self.files)
                 self.kinds = {str(row[0]): str(row[1]) for row in described}
                 self.columns = list(self.kinds)
-            else:
-                self.dialect = judge(
-                    self._first_lines(duck),
-                    path,
-                    delimiter=options.delimiter,
-                    header=options.header,
-                    comment=options.comment,
+
+    def _judge(self, duck: Any) -> None:
+        """Look at the first lines of every file: a header in the first only is usual for split files."""
+        for name in self.files:
+            found = judge(
+                self._first_lines(duck, name),
+                name,
+                delimiter=self.options.delimiter,
+                header=self.options.header,
+                comment=self.options.comment,
+            )
+            if not self.columns:
+                self.columns, self.named, self.unnamed = list(found.names), found.header, found.unnamed
+            elif not found.header and len(found.names) == len(self.columns):
+                found = replace(found, names=tuple(self.columns))
+            elif sorted(found.names) != sorted(self.columns):
+                raise ValueError(
+                    f"{name}: its columns ({_some(found.names)}) are not those of {self.files[0]} "
+                    f"({_some(self.columns)})"
                 )
-                self.columns = list(self.dialect.names)
+            if self._parts and self._parts[-1][0] == found:
+                self._parts[-1][1].append(name)
+            else:
+                self._parts.append((found, [name]))
 
-    @property
-    def named(self) -> bool:
-        """Whether the columns have names of their own."""
-        return self.dialect is None or self.dialect.header
-
-    @property
-    def _names(self) -> list[str]:
-        return [glob.escape(name) for name in self.files]
-
-    def _first_lines(self, duck: Any) -> list[str]:
+    def _first_lines(self, duck: Any, name: str) -> list[str]:
         query = (
             "SELECT line FROM read_csv(?, delim=chr(31), header=false, columns={'line': 'VARCHAR'}, "
             f"quote='', escape='', comment='', auto_detect=false, strict_mode=false) LIMIT {_LINES}"
         )
-        return [row[0] or "" for row in self._run(duck, query)]
+        return [row[0] or "" for row in self._run(duck, query, [name])]
 
-    def _run(self, duck: Any, query: str) -> list[Any]:
+    def _run(self, duck: Any, query: str, files: list[str]) -> list[Any]:
         import duckdb
 
         try:
-            return list(duck.execute(query, [self._names]).fetchall())
+            return list(duck.execute(query, [_escaped(files)]).fetchall())
         except duckdb.Error as error:
             raise explain(error, self.where) from None
 
@@ -103,12 +117,12 @@ class Table:
         import duckdb
         import pyarrow as pa
 
-        chosen = ", ".join(f"{_identifier(name)} AS c{i}" for i, name in enumerate(columns))
-        source = self._source(dict(zip(columns, kinds, strict=True)))
+        wanted = dict(zip(columns, kinds, strict=True))
+        chosen = [(self._value(name, wanted), f"c{i}") for i, name in enumerate(columns)]
+        query, parameters = self._select(chosen, wanted)
         with duckdb_connection(self.options.memory) as duck:
             try:
-                result = duck.sql(f"SELECT {chosen} FROM {source}", params=[self._names])
-                for batch in result.to_arrow_reader(rows):
+                for batch in duck.sql(query, params=parameters).to_arrow_reader(rows):
                     yield batch.rename_columns(list(columns))
             except (duckdb.Error, pa.ArrowException) as error:
                 raise explain(error, self.where) from None
@@ -118,36 +132,43 @@ class Table:
         import duckdb
         import pyarrow as pa
 
-        wanted = {first: "VARCHAR", second: "VARCHAR"} | ({third: "DOUBLE"} if third else {})
-        weight = f", {_identifier(third)} AS weight" if third else ""
-        query = (
-            f"SELECT {_identifier(first)} AS source, {_identifier(second)} AS target{weight} "
-            f"FROM {self._source(wanted)}"
-        )
-        if third and self.dialect is None:
+        if third and not self.text:
             self._check_numbers(third)
+        wanted = {first: "VARCHAR", second: "VARCHAR"} | ({third: "DOUBLE"} if third else {})
+        named = [(first, "source"), (second, "target"), *([(third, "weight")] if third else [])]
+        query, parameters = self._select(
+            [(self._value(name, wanted), known) for name, known in named], wanted
+        )
         with duckdb_connection(self.options.memory) as duck:
             try:
-                return number_edges(duck, query, [self._names], self.where, progress)
+                return number_edges(duck, query, parameters, self.where, progress)
             except (duckdb.Error, pa.ArrowException) as error:
                 raise explain(error, self.where) from None
 
     def _check_numbers(self, column: str) -> None:
         kind = self.kinds[column]
         if not re.match(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL|BOOLEAN", kind):
-            raise ValueError(
-                f"{self.where}: column {column!r} holds {kind}, not numbers, and cannot be weights"
-            )
+            raise ValueError(f"{self.where}: column {column!r} holds {kind}: weights must be numbers")
 
-    def _source(self, wanted: dict[str, str]) -> str:
-        """The table in SQL, its files as a parameter; text is read as the wanted DuckDB types."""
-        if self.dialect is None:
+    def _value(self, column: str, wanted: dict[str, str]) -> str:
+        """A column in SQL; blanks around text do not count."""
+        name = _identifier(column)
+        return f"nullif(trim({name}), '')" if self.text and wanted[column] == "VARCHAR" else name
+
+    def _select(self, chosen: list[tuple[str, str]], wanted: dict[str, str]) -> tuple[str, list[Any]]:
+        """The query for some columns, one part after the other, and its parameters."""
+        columns = ", ".join(f"{value} AS {known}" for value, known in chosen)
+        queries = [f"SELECT {columns} FROM {self._source(dialect, wanted)}" for dialect, _ in self._parts]
+        return " UNION ALL ".join(queries), [_escaped(files) for _, files in self._parts]
+
+    def _source(self, dialect: Dialect | None, wanted: dict[str, str]) -> str:
+        if dialect is None:
             return "read_parquet(?)"
-        types = ", ".join(f"{_text(name)}: '{wanted.get(name, 'VARCHAR')}'" for name in self.columns)
+        types = ", ".join(f"{_text(name)}: '{wanted.get(name, 'VARCHAR')}'" for name in dialect.names)
         return (
-            f"read_csv(?, delim={_text(self.dialect.delimiter)}, comment={_text(self.dialect.comment)}, "
-            f"header={str(self.dialect.header).lower()}, columns={{{types}}}, auto_detect=false, "
-            "quote='\"', escape='\"', strict_mode=true)"
+            f"read_csv(?, delim={_text(dialect.delimiter)}, comment={_text(dialect.comment)}, "
+            f"skip={dialect.skip}, header={str(dialect.header).lower()}, columns={{{types}}}, "
+            "auto_detect=false, quote='\"', escape='\"', strict_mode=true)"
         )
 
 
@@ -157,22 +178,24 @@ def read_edges(
     *,
     source: str | int | None = None,
     target: str | int | None = None,
-    weight: str | int | None = None,
+    weight: str | int | Literal[False] | None = None,
     progress: RowsRead | None = None,
 ) -> Edges:
     """The edges of a table."""
     table = Table(path, options)
     first, second, third = edge_columns(table.columns, source, target, weight, path, named=table.named)
     edges = table.number_edges(first, second, third, progress)
-    if table.dialect is not None and table.dialect.header:
-        _refuse_second_header(edges, first, second, path)
+    if not len(edges.sources):
+        raise ValueError(f"{path}: there are no edges in it")
+    if table.text:
+        _refuse_measurements(edges, path)
+        if table.named:
+            _refuse_second_header(edges, first, second, path)
+        elif options.header is None:
+            edges.notes += _perhaps_a_header(edges, path)
     if third:
-        edges.notes.append(f"weights come from column {third!r}")
-    unused = [name for name in table.columns if name not in (first, second, third)]
-    if unused:
-        edges.notes.append(
-            f"{path}: column(s) {', '.join(unused[:5])}{', ...' if len(unused) > 5 else ''} not used"
-        )
+        edges.notes.append(weights_note(third, edges))
+    edges.notes += _unused_note(path, [name for name in table.columns if name not in (first, second, third)])
     return edges
 
 
@@ -182,6 +205,7 @@ def read_nodes(
     *,
     id: str | int | None = None,  # noqa: A002 - what the column is called
     label: str | int | None = None,
+    ignore: Sequence[str] = (),
     labels_only: bool = False,
     progress: RowsRead | None = None,
 ) -> NodeTable:
@@ -189,17 +213,17 @@ def read_nodes(
     import pyarrow as pa
 
     table = Table(path, options)
-    names = table.columns
+    names = [name for name in table.columns if name not in table.unnamed] or table.columns
     chosen_id = id_name(names, id, path)
-    others = [name for name in names if name != chosen_id]
-    chosen_label = pick(names, label, "labels", path)
+    left_out = {str(pick(names, name, "columns to ignore", path)) for name in ignore} | {chosen_id}
+    others = [name for name in names if name not in left_out]
+    chosen_label = pick(names, label, "labels", path) or label_name(others)
     if labels_only:
         if not others:
             raise ValueError(f"{path}: labels need two columns, id and label; found only {chosen_id!r}")
-        chosen_label = chosen_label or (LABEL if LABEL in others else others[0])
+        chosen_label = chosen_label or others[0]
         others = []
     else:
-        chosen_label = chosen_label or (LABEL if LABEL in others else None)
         others = [name for name in others if name != chosen_label]
     columns = [chosen_id, *([chosen_label] if chosen_label else []), *others]
     kinds = ["VARCHAR"] * (len(columns) - len(others)) + ["DOUBLE"] * len(others)
@@ -212,7 +236,7 @@ def read_nodes(
             labels.append(batch.column(1))
         if others:
             block, found = feature_matrix(pa.Table.from_batches([batch]), others, path)
-            _refuse_missing(block, count, path)
+            _refuse_missing(block, found, count, path)
             blocks.append(block)
         count += batch.num_rows
         if progress is not None:
@@ -220,39 +244,92 @@ def read_nodes(
     if not count:
         raise ValueError(f"{path}: the table has no rows")
     keys = id_column(pa.chunked_array(ids), f"{path}: column {chosen_id!r}")
-    known = None
-    if chosen_label:
-        known = pa.chunked_array(labels).combine_chunks()
-        known = _label_values(known)
-    return NodeTable(keys, _stacked(blocks), found, known, path)
+    known = (
+        _label_values(pa.chunked_array(labels).combine_chunks(), chosen_label, path) if chosen_label else None
+    )
+    notes = [f"labels come from column {chosen_label!r} of {path}"] if chosen_label else []
+    notes += _unused_note(path, [name for name in table.columns if name not in columns])
+    notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
+    return NodeTable(keys, _stacked(blocks), found, known, path, notes=notes)
+
+
+def weights_note(column: str, edges: Edges) -> str:
+    """Where weights come from, with a warning where they look like times."""
+    assert edges.weights is not None
+    times = len(edges.weights) and float(edges.weights.min()) > 1e8
+    doubt = "; they look like times: unweighted (--unweighted, weight=False) ignores them" if times else ""
+    return f"weights come from column {column!r}{doubt}"
+
+
+def _unused_note(path: str, names: list[str]) -> list[str]:
+    return [f"{path}: column(s) {_some(names)} not used"] if names else []
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _stacked(blocks: list[Any]) -> Any:
     return None if not blocks else blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
-def _label_values(labels: Any) -> Any:
+def _label_values(labels: Any, column: str, where: str) -> Any:
     """Labels read as text become numbers where all of them are."""
     import pyarrow as pa
-
-    from nafs.graph.ids import plain_numbers
+    import pyarrow.compute as pc
 
     if not (pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)):
         return labels
     text = labels.cast(pa.large_string())
     there = text.drop_null()
+    if len(there) and pc.all(pc.match_substring_regex(there, _MEASUREMENT)).as_py():
+        raise ValueError(
+            f"{where}: column {column!r} holds measurements such as {there[0].as_py()}, not classes; "
+            "name the column of the labels"
+        )
     numbers = plain_numbers(there)
     return text.cast(pa.int64()) if len(there) and pa.types.is_int64(numbers.type) else text
 
 
-def _refuse_missing(block: Any, above: int, where: str) -> None:
-    bad = ~np.isfinite(block).all(axis=1)
+def _refuse_missing(block: Any, names: Sequence[str] | None, above: int, where: str) -> None:
+    bad = ~np.isfinite(block)
     if bad.any():
-        row = above + int(np.flatnonzero(bad)[0]) + 1
+        row, column = (int(at[0]) for at in np.nonzero(bad))
+        name = names[column] if names else column
         raise ValueError(
-            f"{where}: row {row} has a missing or infinite feature ({int(bad.sum())} such rows nearby); "
-            "fill or drop them"
+            f"{where}: the feature {name!r} in data row {above + row + 1} is missing or infinite; "
+            "fill or drop it"
         )
+
+
+def _refuse_measurements(edges: Edges, where: str) -> None:
+    """A table of features taken for edges has ids like 0.173."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_large_string(edges.ids.type) or not len(edges.ids):
+        return
+    share = pc.mean(pc.match_substring_regex(edges.ids, _MEASUREMENT).cast(pa.float64())).as_py()
+    if share > 0.4:
+        example = edges.ids.filter(pc.match_substring_regex(edges.ids, _MEASUREMENT))[0].as_py()
+        raise ValueError(
+            f"{where}: the ids look like measurements ({example}); is this a feature table? An edge list has "
+            "two columns of ids"
+        )
+
+
+def _perhaps_a_header(edges: Edges, where: str) -> list[str]:
+    """The first line was taken as an edge, but neither of its words comes again."""
+    import pyarrow as pa
+
+    a, b = int(edges.sources[0]), int(edges.targets[0])
+    uses = np.bincount(np.concatenate([edges.sources, edges.targets]), minlength=len(edges.ids))
+    if not pa.types.is_large_string(edges.ids.type) or len(edges.sources) < 2 or uses[a] + uses[b] > 2:
+        return []
+    words = f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}"
+    return [
+        f"{where}: the first line ({words}) is taken as an edge; if it names the columns, say so (--header)"
+    ]
 
 
 def _refuse_second_header(edges: Edges, first: str, second: str, where: str) -> None:
@@ -271,13 +348,14 @@ def _refuse_second_header(edges: Edges, first: str, second: str, where: str) -> 
 
 
 _REASONS = (
+    (r"(?i)schema mismatch", "the files do not have the same columns"),
     (
         r"Expected Number of Columns: (?P<wanted>\d+) Found: (?P<found>\d+)",
         "{found} column(s) where {wanted} are expected; make the rows alike, or name the delimiter",
     ),
     (
         r'converting column "(?P<column>.*)"\. Could not convert string "(?P<value>.*)" to',
-        "{value!r} in column {column!r} is not a number; correct it, or leave the column out",
+        "{value!r} in column {column!r} is not a number; correct it, or leave the column out (--ignore)",
     ),
     (r"(?i)not utf-8|unicode", "this is not UTF-8 text; convert it, or check that it is a text table"),
     (r"(?i)CSV Error(.|\n)*quote", "a quoted value does not end; close or double the quote sign"),
@@ -300,6 +378,10 @@ def explain(error: Exception, where: str) -> Exception:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else "no reason given"
+
+
+def _escaped(files: list[str]) -> list[str]:
+    return [glob.escape(name) for name in files]
 
 
 def _identifier(name: str) -> str:
