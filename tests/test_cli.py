@@ -254,6 +254,7 @@ BAD_EDGES = {
     "open quote": ("e.csv", 'a,b\n"c,d\n', "e.csv"),
     "no matrix": ("e.npz", b"PK nonsense", "cannot be read as a matrix"),
     "no MatrixMarket": ("e.mtx", "%%MatrixMarket nonsense\n", "cannot be read as a matrix"),
+    "cut GraphML": ("e.graphml.gz", gzip.compress(b"<graphml>" * 999)[:40], "cannot be read as GraphML"),
     "no GraphML": ("e.graphml", "<graphml><node", "cannot be read as GraphML"),
     "not square": (
         "e.mtx",
@@ -283,7 +284,7 @@ BAD_FEATURES = {
     "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
     "words": ("f.csv", "id,a\nann,1\nbob,many\n", "line 3: 'many' in column 'a' is not a number"),
     "missing": ("f.csv", "id,a\nann,1\nbob,\n", "the feature 'a' in data row 2 is missing or infinite"),
-    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' comes 2 times (rows 0 and 2)"),
+    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' comes 2 times (rows 1 and 3)"),
     "no rows": ("f.csv", "id,a\n", "the table has no rows"),
     "matrix for named nodes": ("f.npy", np.eye(4), "rows are nodes 0..3, but e.csv names 'ann'"),
     "pickle": ("f.npy", np.array([{"a": 1}], dtype=object), "pickled objects, which are not opened"),
@@ -415,6 +416,53 @@ def test_convert_keeps_the_graph(place, target):
 def test_convert_says_what_it_leaves_out(place, capsys):
     assert run("convert", "e.csv", "g.npz", "-f", "f.csv") == 0
     assert "no place for features and labels and ids" in " ".join(capsys.readouterr().err.split())
+
+
+def test_convert_to_stdout_and_into_one_place_only(place):
+    done = spawn("convert", "e.csv", "-", "-q")
+    assert done.stdout.decode().splitlines()[:2] == ['"source","target","weight"', '"ann","bob",1']
+    done = spawn("convert", "e.csv", "out.csv", "--nodes-out", "out.csv")
+    assert done.returncode == 2
+    assert b"are the same file" in done.stderr
+    assert not Path("out.csv").exists()
+
+
+def test_names_are_text_and_not_markup(place, capsys):
+    assert run("embed", "e.csv", "-o", "z[bold].csv") == 0
+    assert "z[bold].csv" in capsys.readouterr().err
+
+
+def test_the_two_files_of_an_npy_come_together(place, monkeypatch):
+    assert run("embed", "e.csv", "-o", "z.npy", "-q") == 0
+    before = {name: Path(name).read_bytes() for name in ("z.npy", "z.ids.csv")}
+    Path("e.csv").write_text("source,target\nnew,nodes\n")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    assert run("embed", "e.csv", "-o", "z.npy", "-q", "--force") == 2
+    assert {name: Path(name).read_bytes() for name in before} == before
+
+
+def test_an_interrupt_while_reading(place):
+    with Path("big.csv").open("w") as file:
+        file.write(
+            "".join(f"name-{i * 7919 % 2000003},name-{i * 104729 % 2000003}\n" for i in range(2_000_000))
+        )
+    before = sorted(os.listdir())
+    for wait in (0.2, 1.2, 2.0):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nafs", "embed", "big.csv", "-o", "z.csv"], stderr=subprocess.PIPE
+        )
+        time.sleep(wait)
+        process.send_signal(signal.SIGINT)
+        shown = process.communicate(timeout=60)[1].decode()
+        if wait > 1:  # before that Python itself may still be starting
+            assert process.returncode == 130, shown
+            assert "interrupted" in shown
+            assert "Traceback" not in shown
+        assert sorted(os.listdir()) == before
 
 
 def test_demo_writes_what_it_says(place, capsys):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -265,11 +266,11 @@ def test_ids_without_features_get_zeros_and_are_reported():
 def test_features_without_edges_stay_as_isolated_nodes():
     graph = from_edges((["a"], ["b"]), {"id": ["c", "a", "b"], "x": [1, 2, 3]})
     assert graph.ids.tolist() == ["c", "a", "b"]
-    assert graph.notes == ("1 of 3 nodes have no edges and keep their features",)
+    assert graph.notes == ("1 of 3 nodes have no edges",)
 
 
 def test_an_id_that_comes_twice_is_refused_with_its_rows():
-    with pytest.raises(ValueError, match=r"nodes: id 'a' comes 2 times \(rows 0 and 2\)"):
+    with pytest.raises(ValueError, match=r"nodes: id 'a' comes 2 times \(rows 1 and 3\)"):
         from_edges((["a"], ["b"]), {"id": ["a", "b", "a"], "x": [1, 2, 3]})
 
 
@@ -295,9 +296,9 @@ def test_weights_and_ids_that_make_no_sense():
         from_edges((["a", "b"], ["b", "c"], [1, -1]))
     with pytest.raises(ValueError, match="weight of edge 1 is missing"):
         from_edges((["a", "b"], ["b", "c"], [np.nan, 1]))
-    with pytest.raises(ValueError, match="id in row 1 is missing"):
+    with pytest.raises(ValueError, match="id in row 2 is missing"):
         from_edges((["a", None], ["b", "c"]))
-    with pytest.raises(ValueError, match=r"id 1\.5 in row 0 is not a whole number"):
+    with pytest.raises(ValueError, match=r"id 1\.5 in row 1 is not a whole number"):
         from_edges(([1.5], [2.0]))
     with pytest.raises(ValueError, match="differ in length: 2 sources, 1 targets"):
         from_edges((["a", "b"], ["b"]))
@@ -457,6 +458,100 @@ def test_weights_can_be_ignored_and_times_are_pointed_out(tmp_path):
     assert from_edges({"source": [1], "target": [2], "weight": [5]}, weight=False).adjacency.weights is None
 
 
+def test_kinds_of_ids_in_parquet(tmp_path):
+    path = tmp_path / "e.parquet"
+    pa.parquet.write_table(pa.table({"source": [1.0, 2.0], "target": [2, 3]}), path)
+    assert read_graph(path).ids.tolist() == [1, 2, 3]
+    pa.parquet.write_table(pa.table({"source": [1, 2], "target": ["2", "x"]}), path)
+    assert read_graph(path).ids.tolist() == ["1", "2", "x"]
+    pa.parquet.write_table(pa.table({"source": pa.array([2**63, 1], pa.uint64()), "target": [1, 2]}), path)
+    assert read_graph(path).ids.tolist() == [str(2**63), "1", "2"]
+    assert from_edges(([2**70, 1], [1, 2])).ids.tolist() == [str(2**70), "1", "2"]
+    pa.parquet.write_table(pa.table({"source": [1.5], "target": [2]}), path)
+    with pytest.raises(ValueError, match=r"source id 1\.5 is not a whole number"):
+        read_graph(path)
+    pa.parquet.write_table(pa.table({"source": [True], "target": [2]}), path)
+    with pytest.raises(TypeError, match="the source column holds BOOLEAN"):
+        read_graph(path)
+
+
+def test_folders_named_like_columns_are_only_folders(tmp_path):
+    folder = tmp_path / "weight=5"
+    folder.mkdir()
+    pa.parquet.write_table(pa.table({"source": ["a"], "target": ["b"]}), folder / "e.parquet")
+    assert read_graph(folder / "e.parquet").adjacency.weights is None
+
+
+def test_the_index_of_a_frame_is_an_id_or_nothing():
+    edges = (["a", "b"], ["b", "c"])
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "x": [1, 2, 3]}, index=[7, 8, 9])
+    assert from_edges(edges, frame).feature_names == ("x",)
+    named = pd.DataFrame(
+        {"x": [1, 2, 3], "name": ["p", "q", "r"]}, index=pd.Index(["a", "b", "c"], name="page")
+    )
+    assert from_edges(edges, named, features=["x"]).ids.tolist() == ["a", "b", "c"]
+
+
+def test_weights_of_repeated_edges_add_up_exactly():
+    many = (["a"] * 10**5, ["b"] * 10**5, [0.1] * 10**5)
+    assert from_edges(many).adjacency.weights[0] == np.float32(10**4)
+    W = sp.coo_array(
+        (np.full(10**5, 0.1, np.float32), (np.zeros(10**5, int), np.ones(10**5, int))), shape=(2, 2)
+    )
+    assert Graph(W, directed=False).adjacency.weights[0] == np.float32(10**5 * float(np.float32(0.1)))
+    both_ways = from_edges((["a", "b"], ["b", "a"], [2.0, 3.5]))
+    assert both_ways.adjacency.weights.tolist() == [3.5, 3.5]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ids"),
+    [
+        ("e.csv", "u,v\nv,w\nw,y\n", ["u", "v", "w", "y"]),
+        ("e.csv", "alice,bob\n1,2\n3,alice\n", ["alice", "bob", "1", "2", "3"]),
+        ("e.tsv", "Smith, J\tBob\nBob\tRoe, R\n", ["Smith, J", "Bob", "Roe, R"]),
+        ("e.csv", "a;b;0,5\nb;c;0,7\n", None),
+        ("e.csv", "New York,Los Angeles\nLos Angeles,San Diego\n", ["New York", "Los Angeles", "San Diego"]),
+    ],
+)
+def test_guesses_that_would_go_wrong(tmp_path, name, text, ids):
+    (tmp_path / name).write_text(text)
+    if ids is None:
+        with pytest.raises(ValueError, match="'0,5' in column 'column3' is not a number"):
+            read_graph(tmp_path / name)
+    else:
+        assert read_graph(tmp_path / name).ids.tolist() == ids
+
+
+def test_numbers_for_column_names(tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\n")
+    (tmp_path / "f.csv").write_text("id,0,1\na,1,2\nb,3,4\n")
+    graph = read_graph(tmp_path / "e.csv", tmp_path / "f.csv")
+    assert graph.ids.tolist() == ["a", "b"]
+    assert graph.feature_names == ("0", "1")
+
+
+def test_a_late_comment_is_pointed_out(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_text("".join(f"{i},{i + 1}\n" for i in range(300)) + "# 3,4\n")
+    assert any("looks like a comment" in note for note in read_graph(path).notes)
+    assert read_graph(path, comment="#").n_edges == 300
+
+
+def test_an_attribute_that_one_node_lacks_is_zero_there():
+    graph = nx.Graph([("a", "b")])
+    graph.nodes["a"].update(p=1, q=2)
+    graph.nodes["b"].update(p=3)
+    assert from_networkx(graph, features=["p", "q"]).features.dense.tolist() == [[1, 2], [3, 0]]
+
+
+def test_the_label_column_is_looked_for_in_the_label_table(tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\n")
+    (tmp_path / "f.csv").write_text("id,x\na,1\nb,2\n")
+    (tmp_path / "l.csv").write_text("id,size,community\na,5,one\nb,6,two\n")
+    graph = read_graph(tmp_path / "e.csv", tmp_path / "f.csv", tmp_path / "l.csv", label="community")
+    assert graph.labels.classes == ("one", "two")
+
+
 def test_wide_tables(tmp_path):
     (tmp_path / "e.csv").write_text("a,b\n")
     names = ",".join(f"feature_number_{i}" for i in range(12_000))
@@ -474,7 +569,7 @@ def test_matrices_of_the_wrong_size_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"y\.npy: it has 2 rows for 3 nodes"):
         read_graph(tmp_path / "a.npz", labels=tmp_path / "y.npy")
     (tmp_path / "e.csv").write_text("0,1\n1,2\n")
-    with pytest.raises(ValueError, match=r"y\.npy: it has 2 labels for 3 nodes"):
+    with pytest.raises(ValueError, match=r"y\.npy: its 2 rows are nodes 0\.\.1, but"):
         read_graph(tmp_path / "e.csv", labels=tmp_path / "y.npy")
 
 
@@ -549,9 +644,33 @@ def test_new_features_for_a_saved_graph(tmp_path):
     graph.save(tmp_path / "g")
     (tmp_path / "x.csv").write_text("id,z\nann,1\nbob,2\ncy,3\ndee,4\n")
     again = read_graph(tmp_path / "g", tmp_path / "x.csv")
-    assert again.ids.tolist() == ["ann", "bob", "cy", "dee"]
-    assert again.features.dense.ravel().tolist() == [1, 2, 3, 4]
-    assert again.n_edges == graph.n_edges
+    assert again.ids.tolist() == graph.ids.tolist(), "a saved graph keeps its order"
+    assert again.features.dense.ravel().tolist() == [4, 3, 2, 1]
+    assert again.labels.to_arrow().to_pylist() == LABELS
+    assert again.adjacency is not None
+    assert_same(again, graph, nodes=False)
+    (tmp_path / "y.csv").write_text("id,label\nann,new\nzoe,old\n")
+    again = read_graph(tmp_path / "g", labels=tmp_path / "y.csv")
+    assert again.labels.to_arrow().to_pylist() == [None, None, None, "new"]
+    assert any("1 of its ids are no nodes and are left out" in note for note in again.notes)
+    assert again.features.dense.tolist() == graph.features.dense.tolist()
+    np.save(tmp_path / "x.npy", np.eye(4))
+    assert read_graph(tmp_path / "g", tmp_path / "x.npy").features.dense.tolist() == np.eye(4).tolist()
+    with pytest.raises(ValueError, match="read its source again"):
+        read_graph(tmp_path / "g", directed=True)
+    with pytest.raises(ValueError, match="name columns of a table"):
+        read_graph(tmp_path / "g", source="x")
+
+
+def test_a_directed_graph_with_loops_stays_so_with_new_tables(tmp_path):
+    A = np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0]])
+    graph = Graph(A, ids=["a", "b", "c"], directed=True, self_loops=True)
+    graph.save(tmp_path / "g")
+    (tmp_path / "x.csv").write_text("id,z\nc,1\nb,2\na,3\n")
+    again = read_graph(tmp_path / "g", tmp_path / "x.csv")
+    assert_same(again, graph, nodes=False)
+    assert again.adjacency.directed
+    assert again.features.dense.ravel().tolist() == [3, 2, 1]
 
 
 def test_labels_that_do_not_match_are_reported(tmp_path):
@@ -560,4 +679,4 @@ def test_labels_that_do_not_match_are_reported(tmp_path):
     graph = read_graph(tmp_path / "e.csv", labels=tmp_path / "y.csv")
     assert graph.labels.to_arrow().to_pylist() == [1, None, None]
     assert "2 of 3 nodes have no label" in graph.notes
-    assert "1 labels belong to ids that are no nodes and are left out" in graph.notes
+    assert any("1 of its ids are no nodes and are left out" in note for note in graph.notes)

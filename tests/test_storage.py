@@ -28,11 +28,23 @@ def edit(folder, **changes):
     (folder / "graph.json").write_text(json.dumps(about | changes))
 
 
+def drop(folder, key):
+    about = json.loads((folder / "graph.json").read_text())
+    del about[key]
+    (folder / "graph.json").write_text(json.dumps(about))
+
+
 def replace(folder, name, values):
     np.save(folder / f"{name}.npy", values)
 
 
 DAMAGE = {
+    "no classes": (
+        lambda f: edit(f, arrays=["indptr", "indices", "labels"]) or drop(f, "classes"),
+        "KeyError",
+    ),
+    "no names": (lambda f: edit(f, arrays=[1]), "AttributeError"),
+    "bad weights": (lambda f: replace(f, "weights", np.full(4, np.nan, np.float32)), "no weights"),
     "no marker": (lambda f: (f / "graph.json").unlink(), "not a saved graph"),
     "no json": (lambda f: (f / "graph.json").write_text("{"), "graph.json does not describe a graph"),
     "other json": (lambda f: (f / "graph.json").write_text("[]"), "graph.json does not describe a graph"),
@@ -78,6 +90,10 @@ def test_only_a_graph_is_overwritten_and_only_when_told(folder, tmp_path):
     with pytest.raises(FileExistsError, match="exists already"):
         graph.save(folder)
     graph.save(folder, force=True)
+    (folder / "thesis.tex").write_text("years of work")
+    with pytest.raises(FileExistsError, match=r"holds other things \(thesis\.tex\); left alone"):
+        graph.save(folder, force=True)
+    assert (folder / "thesis.tex").exists()
     other = tmp_path / "photos"
     other.mkdir()
     (other / "cat.jpg").write_text("meow")
@@ -114,10 +130,16 @@ def test_a_graph_checks_its_parts():
         Graph(A, ids=[1, 1])
     with pytest.raises(ValueError, match="1 feature_names for 2 features"):
         Graph(A, np.eye(2), feature_names=["a"])
-    with pytest.raises(ValueError, match=r"1\.5 in row 0 is no class"):
+    with pytest.raises(ValueError, match=r"1\.5 in row 1 is no class"):
         Graph(A, labels=[1.5, 2.0])
     with pytest.raises(ValueError, match="no node has a label"):
         Graph(A, labels=[None, None])
+    with pytest.raises(ValueError, match="inf in row 2 is no class"):
+        Graph(A, labels=[1.0, float("inf")])
+    with pytest.raises(ValueError, match="feature_names must differ"):
+        Graph(A, np.eye(2), feature_names=["a", "a"])
+    with pytest.raises(ValueError, match="directed=True asked for"):
+        Graph(Graph(A).adjacency, directed=True)
     assert Graph(A, labels=[float("nan"), 2.0]).labels.classes == (2,)
     assert Graph(A, labels=[True, False]).labels.classes == (0, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,13 +40,15 @@ def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(path: Path, *, force: bool, marker: str) -> Iterator[Path]:
-    """The same for a folder; of what is there only a folder with ``marker`` in it is replaced."""
+def whole_folder(path: Path, *, force: bool, contents: Collection[str]) -> Iterator[Path]:
+    """The same for a folder; one that holds anything else than ``contents`` is never replaced."""
     check_target(path, force=force)
-    if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or (path / marker).is_file())):
-        raise FileExistsError(
-            f"{path} is not a folder that was written here before (no {marker} in it); left alone"
-        )
+    if path.exists():
+        if not path.is_dir():
+            raise FileExistsError(f"{path} is a file, not a folder; left alone")
+        strange = sorted({entry.name for entry in path.iterdir()} - set(contents))
+        if strange:
+            raise FileExistsError(f"{path} holds other things ({strange[0]}); left alone")
     part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
     try:
         part.chmod(0o777 & ~_umask())

@@ -16,7 +16,7 @@ from nafs.graph import Graph, Labels, structural_features
 from nafs.graph.ids import as_numpy
 from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.writers import write_embedding
-from nafs.writers.embeddings import embedding_table, id_table
+from nafs.writers.embeddings import LAYOUTS, embedding_table, id_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,8 @@ class Embedding:
 
     def to_arrow(self, layout: str = "list") -> Any:
         """An Arrow table: id, label where known, and one column of lists or one column per dimension."""
+        if layout not in LAYOUTS:
+            raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; got {layout!r}")
         labels = None if self.labels is None else self.labels.to_arrow()
         table = id_table(self.id_array, labels, 0, len(self))
         return embedding_table(self.matrix, table, lists=layout == "list")

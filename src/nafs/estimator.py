@@ -306,6 +306,10 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     def _read_graph(self, graph: Graph, adjacency: Any, reset: bool | None) -> tuple[Features, Adjacency]:
         if adjacency is not None:
             raise TypeError("a Graph brings its own edges: leave adjacency out")
+        if self.directed is not None and self.directed != graph.adjacency.directed:
+            raise ValueError(
+                f"directed={self.directed}, but the graph was read with {graph.adjacency.directed}"
+            )
         if graph.features is None:
             raise ValueError(
                 "the graph has no features; nafs.embed(graph) makes structural ones, or use "

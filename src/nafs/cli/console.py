@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -22,6 +24,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from nafs.engines.budget import show_bytes
 
@@ -45,6 +48,28 @@ def peak_memory() -> int | None:
     return found if sys.platform == "darwin" else found * 1024
 
 
+class _Interrupts:
+    """Ctrl-C that a library swallowed in its own callbacks is raised at the end of the block."""
+
+    def __enter__(self) -> None:
+        self.seen = False
+        self.before = signal.getsignal(signal.SIGINT)
+
+        def note(*_: Any) -> None:
+            self.seen = True
+            raise KeyboardInterrupt
+
+        self.ours = threading.current_thread() is threading.main_thread()
+        if self.ours:
+            signal.signal(signal.SIGINT, note)
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if self.ours:
+            signal.signal(signal.SIGINT, self.before)
+        if self.seen and kind is not KeyboardInterrupt:
+            raise KeyboardInterrupt
+
+
 @dataclass
 class Run:
     """One command's progress, notes and summary."""
@@ -58,6 +83,7 @@ class Run:
     def stage(self, name: str, total: float | None = None) -> Iterator[Any]:
         """A part of the work under a progress bar; yields a function that advances it."""
         start = time.perf_counter()
+        interrupts = _Interrupts()
         columns: list[ProgressColumn] = [TextColumn("{task.description:<10}"), BarColumn()]
         columns += (
             []
@@ -75,7 +101,8 @@ class Run:
             task = bar.add_task(name, total=total)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                yield lambda steps: bar.advance(task, steps)
+                with interrupts:
+                    yield lambda steps: bar.advance(task, steps)
         self.seconds[name] = time.perf_counter() - start
         for warning in caught:
             text = str(warning.message)
@@ -118,7 +145,7 @@ def table_of(rows: Sequence[tuple[str, ...]], header: tuple[str, ...] | None = N
     for i in range(len(rows[0])):
         table.add_column(header[i] if header else "", style="cyan" if i == 0 else None, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) for cell in row))  # names in it are text, not markup
     return table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -11,7 +12,7 @@ from nafs.atomic import check_target
 from nafs.cli import options as o
 from nafs.cli.console import Run
 from nafs.writers import write_graph, write_nodes
-from nafs.writers.graphs import check_graph_target
+from nafs.writers.graphs import check_graph_target, write_edges
 
 
 def convert(
@@ -20,7 +21,7 @@ def convert(
         str,
         typer.Argument(
             metavar="OUT",
-            help="Edges as .csv, .tsv, .parquet, .mtx, .npz; everything as .graphml or a folder (no ending).",
+            help="Edges: .csv, .tsv, .parquet, .mtx, .npz, - (stdout); all: .graphml, a folder (no ending).",
             show_default=False,
         ),
     ],
@@ -55,8 +56,13 @@ def convert(
     [dim]nafs convert edges.csv -f features.csv graph[/dim] makes a folder that keeps everything.
     """
     run = Run(quiet, as_json)
-    check_graph_target(output, force=force)
+    if output != "-":
+        check_graph_target(output, force=force)
+    elif as_json:
+        raise ValueError("--json and the edges cannot both go to stdout; write the edges to a file")
     if nodes_out is not None:
+        if Path(nodes_out).resolve() == Path(output).resolve():
+            raise ValueError(f"OUT and --nodes-out are the same file, {nodes_out}")
         check_target(Path(nodes_out), force=force)
     graph = o.read(
         run,
@@ -76,11 +82,14 @@ def convert(
         directed=directed,
         self_loops=self_loops,
     )
-    whole = not Path(output).suffix or output.lower().endswith(".graphml")
+    whole = (output != "-" and not Path(output).suffix) or output.lower().endswith(".graphml")
     with run.stage("write"):
         if nodes_out is not None:
             write_nodes(graph, nodes_out, force=force)
-        write_graph(graph, output, force=force)
+        if output == "-":
+            write_edges(graph, sys.stdout.buffer, ".csv")
+        else:
+            write_graph(graph, output, force=force)
     if not whole and nodes_out is None:
         lost = [
             name

@@ -27,7 +27,7 @@ def demo(
 
     run = Run(quiet)
     folder = Path(output)
-    with whole_folder(folder, force=force, marker="embedding.parquet") as part:
+    with whole_folder(folder, force=force, contents=["embedding.parquet", "graph", "digits.png"]) as part:
         with run.stage("graph"):
             graph = digits_graph()
         with run.stage("smooth"):

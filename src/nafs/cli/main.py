@@ -1,18 +1,15 @@
-"""`nafs`: the commands, and what a person sees when something goes wrong."""
+"""`nafs`: what a person sees when a command ends, well or not.
+
+Nothing heavy is imported before Ctrl-C is taken care of.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-import traceback
-from typing import Annotated
 
-import typer
-
-from nafs.cli import convert, demo, describe, embed, plan
-from nafs.cli.console import messages
-
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
 _OPTIONS = {  # what Python calls it, and the command line
     "state_dtype='float16'": "--float16",
     "ensemble=": "--ensemble ",
@@ -21,77 +18,53 @@ _OPTIONS = {  # what Python calls it, and the command line
     "n_hops": "--hops",
 }
 
-app = typer.Typer(
-    name="nafs",
-    help="""Node embeddings without training: smooth node features over the graph.
-
-    [bold]nafs embed edges.csv --features features.csv -o embedding.parquet[/bold]
-    """,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command(name="embed")(embed.embed)
-app.command(name="plan")(plan.plan)
-app.command(name="describe")(describe.describe)
-app.command(name="convert")(convert.convert)
-app.command(name="demo")(demo.demo)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        import nafs
-
-        print(f"nafs {nafs.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    """Options that any command takes; ``main`` looks at --debug itself."""
-
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
-    words = [word for word in words if word != "--debug"]
     try:
-        code = app(words, standalone_mode=False, prog_name="nafs")
-        if code == INTERRUPTED:  # how typer tells of Ctrl-C
-            raise KeyboardInterrupt
-    except typer.TyperException as error:
-        code = _usage(error)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that temporary files go
+        code = _run([word for word in words if word != "--debug"])
     except KeyboardInterrupt:
-        messages.print("interrupted; nothing was written", style="yellow")
+        print("interrupted; no output is half-written", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except Exception as error:
         if debug:
+            import traceback
+
             traceback.print_exc()
         expected = isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError))
         code = _say(error, BAD_INPUT if expected else 1)
-    sys.exit(code or 0)
+    sys.exit(code)
 
 
-def _usage(error: typer.TyperException) -> int:
-    show = getattr(error, "show", None)  # with the usage line, where it is about the options
-    if show is None:
-        return _say(error, BAD_INPUT)
-    show()
-    return BAD_INPUT
+def _run(words: list[str]) -> int:
+    import typer
+
+    from nafs.cli.app import app
+
+    try:
+        code = app(words, standalone_mode=False, prog_name="nafs")
+    except typer.TyperException as error:
+        show = getattr(error, "show", None)  # with the usage line, where it is about the options
+        if show is None:
+            return _say(error, BAD_INPUT)
+        show()
+        return BAD_INPUT
+    except typer.Abort:
+        raise ValueError("the input ended before it was whole") from None
+    if code == INTERRUPTED:  # how typer tells of Ctrl-C
+        raise KeyboardInterrupt
+    return int(code or 0)
 
 
 def _say(error: Exception, code: int) -> int:
+    from nafs.cli.console import messages
+
     text = " ".join(str(error).split()) or type(error).__name__
     for name, option in _OPTIONS.items():
         text = text.replace(name, option)

@@ -190,4 +190,6 @@ def _ending(head: bytes) -> str:
         return ".parquet"
     if head.startswith(b"\x1f\x8b"):
         return ".csv.gz"
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return ".csv.zst"
     return ".mtx" if head.startswith(b"%%MatrixMarket") else ".csv"

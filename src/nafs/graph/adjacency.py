@@ -123,6 +123,10 @@ def read_adjacency(
     """
     if isinstance(adjacency, Adjacency):
         matches_nodes(adjacency.n_nodes, n_nodes)
+        if directed is not None and directed != adjacency.directed:
+            raise ValueError(
+                f"directed={directed} asked for, but the graph was read with {adjacency.directed}"
+            )
         return adjacency
     if not (directed is None or isinstance(directed, bool)):
         raise TypeError(f"directed must be True, False or None; got {directed!r}")
@@ -133,7 +137,7 @@ def read_adjacency(
     # As booleans an edge counts once however often it is listed; weights must not overflow in a sum.
     if not weighted:
         matrix = matrix.astype(bool)
-    elif matrix.dtype.kind != "f":
+    elif matrix.dtype != np.float64 and not (matrix.format == "csr" and matrix.has_canonical_format):
         matrix = matrix.astype(np.float64)
     matrix = _merged(matrix)
     if not self_loops:

@@ -67,6 +67,8 @@ class Graph:
         if feature_names is not None:
             self.feature_names = tuple(str(name) for name in feature_names)
             found = 0 if self.features is None else self.features.shape[1]
+            if len(set(self.feature_names)) < len(self.feature_names):
+                raise ValueError("feature_names must differ from each other")
             if len(self.feature_names) != found:
                 raise ValueError(f"{len(self.feature_names)} feature_names for {found} features")
 

@@ -34,7 +34,9 @@ def id_column(values: Any, what: str = "ids") -> Any:
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if array.null_count:
-        raise ValueError(f"{what}: the id in row {first(array.is_null())} is missing; every row needs one")
+        raise ValueError(
+            f"{what}: the id in row {first(array.is_null()) + 1} is missing; every row needs one"
+        )
     if pa.types.is_integer(array.type):
         if pa.types.is_uint64(array.type) and len(array) and int(np.asarray(array).max()) > 2**63 - 1:
             return array.cast(pa.large_string())
@@ -62,14 +64,16 @@ def as_arrow(values: Any, what: str) -> Any:
             array = pa.array(values)
         else:
             array = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
+    except OverflowError:  # numbers beyond 64 bits
+        array = pa.array([None if value is None else str(value) for value in values], pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise TypeError(
             f"{what}: values of one kind are needed, all numbers or all strings ({error})"
         ) from None
     if isinstance(array, pa.ChunkedArray):
+        if pa.types.is_string(array.type):  # together it may be more text than its offsets can address
+            array = array.cast(pa.large_string())
         array = array.combine_chunks()
-        if isinstance(array, pa.ChunkedArray):  # more text than one array's offsets can address
-            array = array.cast(pa.large_string()).combine_chunks()
     return array
 
 
@@ -89,7 +93,7 @@ def _whole_numbers(array: Any, what: str) -> Any:
     bad = ~((np.abs(numbers) < 2.0**53) & (np.floor(numbers) == numbers))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{what}: the id {numbers[row]} in row {row} is not a whole number")
+        raise ValueError(f"{what}: the id {numbers[row]} in row {row + 1} is not a whole number")
     return pa.array(numbers.astype(np.int64))
 
 
@@ -104,7 +108,7 @@ def check_unique(ids: Any, what: str) -> None:
     value = repeated.field("values")[0]
     rows = np.flatnonzero(np.asarray(pc.equal(ids, value)))
     raise ValueError(
-        f"{what}: id {value.as_py()!r} comes {len(rows)} times (rows {rows[0]} and {rows[1]}"
+        f"{what}: id {value.as_py()!r} comes {len(rows)} times (rows {rows[0] + 1} and {rows[1] + 1}"
         f"{', ...' if len(rows) > 2 else ''}); {len(repeated)} id(s) are repeated; keep one row for each"
     )
 

@@ -75,10 +75,10 @@ def _whole(array: Any, what: str) -> Any:
 
     numbers = array.to_numpy(zero_copy_only=False).astype(np.float64)
     known = ~np.isnan(numbers)
-    whole = np.floor(numbers[known]) == numbers[known]
+    whole = (np.floor(numbers[known]) == numbers[known]) & (np.abs(numbers[known]) < 2.0**53)
     if not whole.all():
         row = int(np.flatnonzero(known)[~whole][0])
         raise ValueError(
-            f"{what}: {numbers[row]} in row {row} is no class: labels are whole numbers or strings"
+            f"{what}: {numbers[row]} in row {row + 1} is no class: labels are whole numbers or strings"
         )
     return pa.array(np.where(known, numbers, 0).astype(np.int64), mask=~known)

@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from nafs.atomic import whole_folder
 from nafs.graph.adjacency import Adjacency
-from nafs.graph.features import Features
+from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph
 from nafs.graph.labels import Labels
 
 MARKER = "graph.json"
 FORMAT, VERSION = "nafs-graph", 1
+_ARRAYS = (
+    *("indptr", "indices", "weights", "features", "features_indptr", "features_indices", "features_values"),
+    *("ids", "ids_offsets", "ids_text", "labels"),
+)
 
 
 def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
@@ -49,7 +53,8 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
     if labels is not None:
         arrays["labels"], about["classes"] = labels.codes, list(labels.classes)
     about["arrays"] = sorted(arrays)
-    with whole_folder(Path(folder), force=force, marker=MARKER) as part:
+    contents = [MARKER, *(f"{name}.npy" for name in _ARRAYS)]
+    with whole_folder(Path(folder), force=force, contents=contents) as part:
         for name, array in arrays.items():
             np.save(part / f"{name}.npy", array, allow_pickle=False)
         (part / MARKER).write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -59,6 +64,15 @@ def load(folder: Any, *, mmap: bool = True) -> Graph:
     """Read a graph; see :meth:`nafs.Graph.load`."""
     folder = Path(folder)
     about = _read_marker(folder)
+    try:
+        return _assemble(folder, about, mmap)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise _damaged(
+            folder, f"{MARKER} does not fit the arrays ({type(error).__name__}: {error})"
+        ) from None
+
+
+def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
     n = about["nodes"]
     arrays = {name: _load_array(folder, name, mmap) for name in about["arrays"]}
     adjacency = Adjacency(
@@ -68,6 +82,13 @@ def load(folder: Any, *, mmap: bool = True) -> Graph:
         bool(about["directed"]),
     )
     _check_rows(folder, "indptr", adjacency.indptr, adjacency.indices, n)
+    weights = adjacency.weights
+    if (
+        weights is not None
+        and len(weights)
+        and not 0 < float(weights.min()) <= float(weights.max()) <= LARGEST
+    ):
+        raise _damaged(folder, "weights.npy holds numbers that are no weights")
     features = None
     if "features" in arrays:
         features = Features(_take(folder, arrays, "features", np.float32, n, about["features"]))

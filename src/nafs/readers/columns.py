@@ -23,7 +23,7 @@ _PAIRS = (
     ("head", "tail"),
     ("citing", "cited"),
 )
-_IDS = ("id", "node", "node_id", "nodeid", "name", INDEX)
+_IDS = ("id", "node", "node_id", "nodeid", INDEX, "name")
 _WEIGHTS = ("weight", "w")
 _LABELS = ("label", "labels", "class")
 HEADER_WORDS = frozenset([*(name for pair in _PAIRS for name in pair), *_IDS, *_WEIGHTS, *_LABELS, "y"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nafs.readers.columns import HEADER_WORDS
 
-_DELIMITERS = (",", "\t", ";", "|", " ")
+_DELIMITERS = ("\t", ";", "|", ",", " ")
 _COMMENTS = ("#", "%")
 
 
@@ -48,7 +48,7 @@ def judge(
         raise ValueError(f"{where}: the file is empty{' but for comments' if any(lines) else ''}")
     further = comment or _further_comments(lines[first:], where)
     rows = [line for line in lines[first:] if line.strip() and not (further and line.startswith(further))]
-    delimiter = delimiter or _likely_delimiter(rows)
+    delimiter = delimiter or _likely_delimiter(rows, where)
     if len(delimiter) != 1:
         raise ValueError(f"the delimiter must be one character, such as ',' or '\\t'; got {delimiter!r}")
     table = [_split(row, delimiter) for row in rows]
@@ -58,7 +58,8 @@ def judge(
         names = tuple(f"column{i + 1}" for i in range(len(table[0])))
         return Dialect(delimiter, further, first, False, names)
     names = tuple(name.strip() or f"column{i + 1}" for i, name in enumerate(table[0]))
-    twice = next((name for name in names if names.count(name) > 1), None)
+    lower = [name.lower() for name in names]
+    twice = next((name for name in names if lower.count(name.lower()) > 1), None)
     if twice is not None:
         raise ValueError(f"{where}: the header names the column {twice!r} twice; rename one")
     blank = frozenset(name for name, written in zip(names, table[0], strict=True) if not written.strip())
@@ -82,23 +83,30 @@ def _split(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line], delimiter=delimiter), [])
 
 
-def _likely_delimiter(rows: list[str]) -> str:
-    """The delimiter that splits all rows alike; or the first row at all; or a comma."""
+def _likely_delimiter(rows: list[str], where: str) -> str:
+    """The delimiter that splits all rows alike, into most columns; blanks only where nothing else does."""
     counts = {sign: [len(_split(row, sign)) for row in rows] for sign in _DELIMITERS}
     alike = [sign for sign in _DELIMITERS if counts[sign][0] > 1 and len(set(counts[sign])) == 1]
-    some = [sign for sign in _DELIMITERS if counts[sign][0] > 1]
-    return (alike or some or [","])[0]
+    if "\t" in alike and ".tsv" in where.lower():
+        return "\t"
+    if alike:
+        return max(alike, key=lambda sign: (sign != " ", counts[sign][0]))
+    return next((sign for sign in _DELIMITERS if counts[sign][0] > 1), ",")
 
 
 def _has_header(table: list[list[str]]) -> bool:
-    """A first row with known words, or with words above columns of numbers."""
-    first, rest = table[0], table[1:]
-    if any(_is_number(field) for field in first):
+    """A first row with known words, or with words above columns of numbers; none that come again below."""
+    first = table[0]
+    rest = [row for row in table[1:] if row != first]  # a whole header that comes again is still one
+    below = [[row[i].strip() for row in rest if i < len(row) and row[i].strip()] for i in range(len(first))]
+    values = {value for column in below for value in column}
+    if any(field.strip() in values for field in first if not _is_number(field)):
         return False
     words = [field.strip().lower() for field in first if field.strip().lower() in HEADER_WORDS]
     if len(words) > 1 or any(len(word) > 1 for word in words):  # a lone u, v, w or y may well be a name
         return True
-    below = [[row[i] for row in rest if i < len(row) and row[i]] for i in range(len(first))]
+    if any(_is_number(field) for field in first):
+        return False
     return any(2 * sum(map(_is_number, column)) > len(column) for column in below)
 
 

@@ -22,6 +22,7 @@ from nafs.graph.ids import id_column
 
 DUCKDB_MEMORY = "1GB"
 _ROWS = 1 << 20  # edges handed over at a time
+_FLOATS = ("FLOAT", "DOUBLE")
 
 RowsRead = Callable[[int], None]
 
@@ -33,7 +34,7 @@ class Edges:
     ids: Any
     sources: NDArray[np.int32]
     targets: NDArray[np.int32]
-    weights: NDArray[np.float32] | None = None
+    weights: NDArray[np.float64] | None = None
     notes: list[str] = field(default_factory=list)
 
     def adjacency(
@@ -69,9 +70,13 @@ def number_edges(
     _rows(duck, f"CREATE TEMP TABLE edges AS {query}", parameters)
     kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
     _refuse_missing_ids(duck, where)
-    if kinds["source"] != kinds["target"]:  # numbers in one column, text in the other
-        for column in ("source", "target"):
-            _rows(duck, f"ALTER TABLE edges ALTER {column} TYPE VARCHAR")
+    wanted = {column: _id_kind(duck, column, kinds[column], where) for column in ("source", "target")}
+    if len(set(wanted.values())) > 1:  # numbers in one column, text in the other
+        wanted = dict.fromkeys(wanted, "VARCHAR")
+    for column, kind in wanted.items():
+        if kind != kinds[column]:
+            whole = f"{column}::BIGINT" if kinds[column] in _FLOATS else column
+            _rows(duck, f"ALTER TABLE edges ALTER {column} TYPE {kind} USING {whole}::{kind}")
     _rows(
         duck,
         "CREATE TEMP TABLE nodes AS "
@@ -99,12 +104,22 @@ def number_edges(
             progress(len(place))
     if weights is not None:
         _check_weights(weights, where)
-    return Edges(
-        id_column(ids, f"{where}: ids"),
-        sources,
-        targets,
-        None if weights is None else weights.astype(np.float32),
-    )
+    return Edges(id_column(ids, f"{where}: ids"), sources, targets, weights)
+
+
+def _id_kind(duck: Any, column: str, kind: str, where: str) -> str:
+    """BIGINT or VARCHAR: as what a column of ids is compared."""
+    if kind in _FLOATS or kind.startswith("DECIMAL"):
+        odd = f"{column} <> floor({column}) OR abs({column}) >= 2.0 ** 53"
+        ((bad,),) = _rows(duck, f"SELECT first({column}) FROM edges WHERE {odd}")
+        if bad is not None:
+            raise ValueError(f"{where}: the {column} id {bad} is not a whole number")
+        return "BIGINT"
+    if kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"):
+        return "BIGINT"
+    if kind in ("VARCHAR", "UBIGINT", "HUGEINT", "UHUGEINT", "UUID") or kind.startswith("ENUM"):
+        return "VARCHAR"
+    raise TypeError(f"{where}: ids must be whole numbers or strings; the {column} column holds {kind}")
 
 
 def _rows(duck: Any, query: str, parameters: list[Any] | None = None) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +12,7 @@ import numpy as np
 
 from nafs.graph import Graph, read_adjacency
 from nafs.graph.storage import is_saved_graph
-from nafs.readers.edges import Edges, RowsRead
+from nafs.readers.edges import RowsRead
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.tables import TableOptions, find_files, read_edges, read_nodes
@@ -74,10 +75,13 @@ def read_graph(
     if isinstance(edges, (list, tuple)):
         raise TypeError("edges is one path; several files are named by a pattern, such as 'edges-*.csv'")
     path = os.fspath(edges)
-    nodes = _nodes(features, options, id, label, ignore, progress)
+    nodes = _nodes(features, options, id, label if labels is None else None, ignore, progress)
     known = _labels(labels, options, id, label, progress)
+    table = not (Path(path).is_dir() or path.lower().endswith(_GRAPHML) or is_matrix(path))
+    if not table and not (source is None and target is None and weight is None):
+        raise ValueError(f"{path}: source, target and weight name columns of a table, and this is none")
     if Path(path).is_dir():
-        return _saved(path, nodes, known)
+        return _saved(path, nodes, known, directed=directed, self_loops=self_loops)
     if path.lower().endswith(_GRAPHML):
         return _with_tables(_graphml(path, directed, self_loops), nodes, known)
     if is_matrix(path):
@@ -87,7 +91,11 @@ def read_graph(
         )
         return attach(adjacency, nodes, known, [])
     found = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
+    if not len(found.sources) and nodes is None:
+        raise ValueError(f"{path}: there are no edges in it")
     _check_numbered(found.ids, features, nodes, path)
+    if nodes is None:
+        _check_numbered(found.ids, labels, known, path)
     return join(found, nodes, known, directed=directed, self_loops=self_loops)
 
 
@@ -157,14 +165,19 @@ def _check_numbered(edge_ids: Any, features: Any, nodes: NodeTable | None, edges
         example = edge_ids[0].as_py() if not numbered else int(ids[(ids < 0) | (ids >= rows)][0])
         raise ValueError(
             f"{features}: its {rows} rows are nodes 0..{rows - 1}, but {edges} names {example!r}; use a "
-            "feature table with an id column"
+            "table with an id column"
         )
 
 
-def _saved(path: str, nodes: NodeTable | None, labels: NodeTable | None) -> Graph:
+def _saved(
+    path: str, nodes: NodeTable | None, labels: NodeTable | None, *, directed: bool, self_loops: bool
+) -> Graph:
     if not is_saved_graph(Path(path)):
         raise ValueError(f"{path} is a folder but not a saved graph; name a file")
-    return _with_tables(Graph.load(path), nodes, labels)
+    graph = Graph.load(path)
+    if (directed and not graph.adjacency.directed) or self_loops:
+        raise ValueError(f"{path} was saved with its direction and self-loops decided; read its source again")
+    return _with_tables(graph, nodes, labels)
 
 
 def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
@@ -179,7 +192,7 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
         raise ImportError("reading GraphML needs networkx: pip install networkx") from None
     try:
         found = networkx.read_graphml(path)
-    except (ParseError, networkx.NetworkXError, ValueError, KeyError, OSError) as error:
+    except (ParseError, networkx.NetworkXError, ValueError, KeyError, OSError, EOFError, zlib.error) as error:
         if isinstance(error, PermissionError):
             raise
         raise ValueError(f"{path}: cannot be read as GraphML ({error})") from None
@@ -200,19 +213,15 @@ def _numeric_attributes(graph: Any) -> list[str]:
 
 
 def _with_tables(graph: Graph, nodes: NodeTable | None, labels: NodeTable | None) -> Graph:
-    """A graph that is whole, with other features or labels."""
+    """A graph that is whole, with other features or labels; its nodes stay in their order."""
     if nodes is None and labels is None:
         return graph
-    adjacency = graph.adjacency
-    if not graph.has_ids:
-        found = attach(adjacency, nodes, labels, list(graph.notes))
-    else:
-        edges = Edges(graph.id_array, adjacency.rows, adjacency.indices, adjacency.weights, list(graph.notes))
-        found = join(edges, nodes, labels, directed=adjacency.directed, self_loops=True)
+    ids = graph.id_array if graph.has_ids else None
+    found = attach(graph.adjacency, nodes, labels, list(graph.notes), ids)
     return Graph(
-        found.adjacency,
+        graph.adjacency,
         graph.features if found.features is None else found.features,
-        ids=found.id_array if graph.has_ids else None,
+        ids=ids,
         labels=graph.labels if found.labels is None else found.labels,
         feature_names=graph.feature_names if found.features is None else found.feature_names,
         notes=dict.fromkeys(found.notes),

@@ -9,7 +9,7 @@ import numpy as np
 
 from nafs.graph import Graph
 from nafs.graph.ids import id_column
-from nafs.readers.columns import edge_columns, feature_matrix, id_name, label_name, pick
+from nafs.readers.columns import INDEX, edge_columns, feature_matrix, id_name, label_name, pick
 from nafs.readers.edges import Edges, edges_from_columns
 from nafs.readers.join import NodeTable, join
 
@@ -40,13 +40,15 @@ def from_edges(
     source, target, weight : str or int, optional
         Columns of ``edges``, by name or by number from 1; ``weight=False`` ignores weights.
     id : str or int, optional
-        Column of ``nodes``; by default the index, a column named id, node or node_id, or the first.
+        Column of ``nodes``; by default one named id, node or node_id; or else the index of a pandas frame,
+        if it is more than a row count; or else a column named name; or else the first.
     features : sequence of str, optional
         Columns of ``nodes``; by default all others. A column may hold lists of equal length.
     label : str, optional
         Column of ``nodes``; by default the one named label or class, if there is one.
     directed, self_loops
-        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways. Weights of an edge that
+        is listed twice add up; listed in both directions, the larger one counts.
 
     Returns
     -------
@@ -123,16 +125,24 @@ def node_table(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{where}: the column name {twice!r} comes twice; rename one")
-    chosen_id = id_name(names, id, where)
+    index = _index_column(table)
+    usual = {"id", "node", "node_id", "nodeid"} & {name.lower() for name in names}
+    chosen_id = index if index and id is None and not usual else id_name(names, id, where)
     chosen_label = pick(names, label, "labels", where) or label_name([n for n in names if n != chosen_id])
     if features is None:
-        columns = [name for name in names if name not in (chosen_id, chosen_label)]
+        columns = [name for name in names if name not in (chosen_id, chosen_label, INDEX)]
     else:
         columns = [str(pick(names, name, "features", where)) for name in features]
     ids = id_column(table[chosen_id], f"{where}: column {chosen_id!r}")
     matrix, found = feature_matrix(table, columns, where) if columns else (None, None)
     labels = None if chosen_label is None else _one_array(table[chosen_label])
     return NodeTable(ids, matrix, found, labels, where)
+
+
+def _index_column(table: Any) -> str | None:
+    """The column that was the index of a pandas frame, unless it only counted rows."""
+    about = table.schema.pandas_metadata or {}
+    return next((name for name in about.get("index_columns", ()) if isinstance(name, str)), None)
 
 
 def _one_array(column: Any) -> Any:

@@ -173,7 +173,7 @@ def _names(nodes: list[Any]) -> Any:
             f"node {strange[0]!r} is neither a whole number nor a string; rename the nodes, for example "
             "with networkx.relabel_nodes(graph, str)"
         )
-    if any(isinstance(node, str) for node in nodes):
+    if any(isinstance(node, str) or abs(node) >= 2**63 for node in nodes):
         return pa.array([str(node) for node in nodes], pa.large_string())
     return pa.array([int(node) for node in nodes], pa.int64())
 
@@ -191,7 +191,7 @@ def _from_lists(
 ) -> Graph:
     import pyarrow as pa
 
-    numbers = None if weights is None else numbers_of(weights, "edge weights").astype(np.float32)
+    numbers = None if weights is None else numbers_of(weights, "edge weights")
     places = pa.array(np.arange(len(names)))
     edges = Edges(places, ends[:, 0].astype(np.int32), ends[:, 1].astype(np.int32), numbers)
     wanted = (
@@ -268,6 +268,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _vector(data: dict[str, Any], several: list[str]) -> Any:
-    if any(name not in data or data[name] is None for name in several):
+    """The features of a node: of several attributes a missing one is 0; without any there are none."""
+    there = [name for name in several if data.get(name) is not None]
+    if not there or (len(there) < len(several) and any(np.ndim(data[name]) for name in there)):
         return None
-    return np.concatenate([np.atleast_1d(np.asarray(data[name])) for name in several])
+    return np.concatenate(
+        [np.atleast_1d(np.asarray(data[name] if name in there else 0.0)) for name in several]
+    )

@@ -87,44 +87,60 @@ def join(
 
 
 def attach(
-    adjacency: Adjacency, nodes: NodeTable | None, labels: NodeTable | None, notes: list[str]
+    adjacency: Adjacency,
+    nodes: NodeTable | None,
+    labels: NodeTable | None,
+    notes: list[str],
+    ids: Any = None,
 ) -> Graph:
-    """A graph from a matrix, whose nodes are called 0..n-1, and tables."""
+    """A graph whose nodes are given, in order, with tables for them; without ids they are called 0..n-1."""
     import pyarrow as pa
 
     n = adjacency.n_nodes
     notes += [note for table in (nodes, labels) if table for note in table.notes]
-    for table in (nodes, labels):
-        if table is not None and table.numbered and len(table.ids) != n:
-            raise ValueError(f"{table.where}: it has {len(table.ids)} rows for {n} nodes; one each is needed")
-    ids, given = pa.array(np.arange(n)), None
-    features, names, known = None, None, None
+    names = pa.array(np.arange(n)) if ids is None else ids
+    features = known = feature_names = None
     if nodes is not None:
         check_unique(nodes.ids, nodes.where)
-        if len(nodes.ids) == n and (positions(ids, nodes.ids) < 0).all():
-            given = ids = nodes.ids
+        other = not pa.types.is_int64(nodes.ids.type) or (positions(names, nodes.ids) < 0).all()
+        if ids is None and len(nodes.ids) == n and other:
+            ids = names = nodes.ids
             notes.append(f"{nodes.where}: its rows name the {n} nodes of the matrix, in order")
-        places = positions(nodes.ids, ids)
-        strangers = len(nodes.ids) - int((places >= 0).sum())
-        if strangers:
-            raise ValueError(
-                f"{nodes.where}: {strangers} of its {len(nodes.ids)} ids ({_some(nodes.ids)}) are not nodes "
-                f"of the matrix, which are called 0..{n - 1}"
-            )
-        rows = np.where(places < 0, len(nodes.ids), places)
-        lacking = int((places < 0).sum())
-        if lacking and nodes.features is not None:
-            notes.append(f"{lacking} of {n} nodes have no features and get zeros")
-            warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
+        places = _places(nodes, names, notes)
         if nodes.features is not None:
+            lacking = int((places < 0).sum())
+            if lacking:
+                notes.append(f"{lacking} of {n} nodes have no features and get zeros")
+                warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
+            rows = np.where(places < 0, len(nodes.ids), places)
             features = nodes.features if _in_order(places) else _pad(nodes.features, 1)[rows]
-            names = nodes.feature_names
+            feature_names = nodes.feature_names
         if nodes.labels is not None:
             known = nodes.labels.take(pa.array(places, mask=places < 0))
     if labels is not None:
-        known = _labels_for(ids, labels, notes)
+        known = _labels_for(names, labels, notes)
     notes += _isolated_note(adjacency)
-    return Graph(adjacency, features, ids=given, labels=known, feature_names=names, notes=notes)
+    return Graph(adjacency, features, ids=ids, labels=known, feature_names=feature_names, notes=notes)
+
+
+def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
+    """Row of the table for each node, or -1; rows of a matrix are in the nodes' order."""
+    if table.numbered:
+        if len(table.ids) != len(names):
+            raise ValueError(
+                f"{table.where}: it has {len(table.ids)} rows for {len(names)} nodes; one each is needed"
+            )
+        return np.arange(len(names))
+    places = positions(table.ids, names)
+    found = int((places >= 0).sum())
+    if not found:
+        raise ValueError(
+            f"{table.where}: none of its ids ({_some(table.ids)}) is a node ({_some(names)}); is the id "
+            "column right?"
+        )
+    if found < len(table.ids):
+        notes.append(f"{table.where}: {len(table.ids) - found} of its ids are no nodes and are left out")
+    return places
 
 
 def _in_order(places: Any) -> bool:
@@ -155,21 +171,10 @@ def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:
     import pyarrow as pa
 
     check_unique(labels.ids, labels.where)
-    if labels.numbered and len(labels.ids) != len(ids):
-        raise ValueError(
-            f"{labels.where}: it has {len(labels.ids)} labels for {len(ids)} nodes; one each is needed"
-        )
-    places = positions(labels.ids, ids)
-    found = int((places >= 0).sum())
-    if not found:
-        raise ValueError(
-            f"{labels.where}: none of its ids ({_some(labels.ids)}) is a node ({_some(ids)}); "
-            "is the id column right?"
-        )
-    if found < len(ids):
-        notes.append(f"{len(ids) - found} of {len(ids)} nodes have no label")
-    if found < len(labels.ids):
-        notes.append(f"{len(labels.ids) - found} labels belong to ids that are no nodes and are left out")
+    places = _places(labels, ids, notes)
+    lacking = int((places < 0).sum())
+    if lacking:
+        notes.append(f"{lacking} of {len(ids)} nodes have no label")
     return labels.labels.take(pa.array(places, mask=places < 0))
 
 
@@ -177,11 +182,7 @@ def _isolated_note(adjacency: Adjacency) -> list[str]:
     alone = np.diff(adjacency.indptr) == 0
     if adjacency.directed:
         alone[adjacency.indices] = False
-    return (
-        [f"{int(alone.sum())} of {len(alone)} nodes have no edges and keep their features"]
-        if alone.any()
-        else []
-    )
+    return [f"{int(alone.sum())} of {len(alone)} nodes have no edges"] if alone.any() else []
 
 
 def _some(ids: Any) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+_DAMAGE = (ValueError, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error)
 _MATRIX_ENDINGS = (".mtx", ".mtx.gz", ".npz", ".npy")
 
 
@@ -35,7 +37,7 @@ def read_matrix(path: str) -> Any:
         if lower.endswith(".npz"):
             return _read_npz(path)
         return _read_matrix_market(path)
-    except (ValueError, EOFError, OverflowError, KeyError, zipfile.BadZipFile, gzip.BadGzipFile) as error:
+    except (*_DAMAGE, KeyError, OverflowError) as error:
         raise ValueError(f"{path}: cannot be read as a matrix ({_reason(error)})") from None
 
 

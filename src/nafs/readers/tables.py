@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nafs.graph.ids import id_column, plain_numbers
-from nafs.readers.columns import edge_columns, feature_matrix, id_name, label_name, pick
+from nafs.readers.columns import INDEX, edge_columns, feature_matrix, id_name, label_name, pick
 from nafs.readers.dialect import Dialect, judge
 from nafs.readers.edges import DUCKDB_MEMORY, Edges, RowsRead, duckdb_connection, number_edges
 from nafs.readers.join import NodeTable
@@ -69,7 +69,9 @@ class Table:
                 self._judge(duck)
             else:
                 self._parts = [(None, self.files)]
-                described = self._run(duck, "DESCRIBE SELECT * FROM read_parquet(?)", self.files)
+                described = self._run(
+                    duck, "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning=false)", self.files
+                )
                 self.kinds = {str(row[0]): str(row[1]) for row in described}
                 self.columns = list(self.kinds)
 
@@ -110,7 +112,7 @@ class Table:
         try:
             return list(duck.execute(query, [_escaped(files)]).fetchall())
         except duckdb.Error as error:
-            raise explain(error, self.where) from None
+            raise explain(error, self.where, text=self.text) from None
 
     def batches(self, columns: Sequence[str], kinds: Sequence[str], rows: int) -> Iterator[Any]:
         """Record batches of the given columns; text tables are read as the given DuckDB types."""
@@ -124,8 +126,8 @@ class Table:
             try:
                 for batch in duck.sql(query, params=parameters).to_arrow_reader(rows):
                     yield batch.rename_columns(list(columns))
-            except (duckdb.Error, pa.ArrowException) as error:
-                raise explain(error, self.where) from None
+            except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
+                raise explain(error, self.where, text=self.text) from None
 
     def number_edges(self, first: str, second: str, third: str | None, progress: RowsRead | None) -> Edges:
         """The edges between the ids of two columns, with the third for weights."""
@@ -142,8 +144,8 @@ class Table:
         with duckdb_connection(self.options.memory) as duck:
             try:
                 return number_edges(duck, query, parameters, self.where, progress)
-            except (duckdb.Error, pa.ArrowException) as error:
-                raise explain(error, self.where) from None
+            except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
+                raise explain(error, self.where, text=self.text) from None
 
     def _check_numbers(self, column: str) -> None:
         kind = self.kinds[column]
@@ -163,12 +165,12 @@ class Table:
 
     def _source(self, dialect: Dialect | None, wanted: dict[str, str]) -> str:
         if dialect is None:
-            return "read_parquet(?)"
+            return "read_parquet(?, hive_partitioning=false)"
         types = ", ".join(f"{_text(name)}: '{wanted.get(name, 'VARCHAR')}'" for name in dialect.names)
         return (
             f"read_csv(?, delim={_text(dialect.delimiter)}, comment={_text(dialect.comment)}, "
             f"skip={dialect.skip}, header={str(dialect.header).lower()}, columns={{{types}}}, "
-            "auto_detect=false, quote='\"', escape='\"', strict_mode=true)"
+            "auto_detect=false, quote='\"', escape='\"', strict_mode=true, hive_partitioning=false)"
         )
 
 
@@ -185,10 +187,9 @@ def read_edges(
     table = Table(path, options)
     first, second, third = edge_columns(table.columns, source, target, weight, path, named=table.named)
     edges = table.number_edges(first, second, third, progress)
-    if not len(edges.sources):
-        raise ValueError(f"{path}: there are no edges in it")
-    if table.text:
+    if table.text and len(edges.sources):
         _refuse_measurements(edges, path)
+        edges.notes += _perhaps_comments(edges, path)
         if table.named:
             _refuse_second_header(edges, first, second, path)
         elif options.header is None:
@@ -214,6 +215,8 @@ def read_nodes(
 
     table = Table(path, options)
     names = [name for name in table.columns if name not in table.unnamed] or table.columns
+    if id_name(names, id, path) != INDEX:
+        names = [name for name in names if name != INDEX]
     chosen_id = id_name(names, id, path)
     left_out = {str(pick(names, name, "columns to ignore", path)) for name in ignore} | {chosen_id}
     others = [name for name in names if name not in left_out]
@@ -244,9 +247,9 @@ def read_nodes(
     if not count:
         raise ValueError(f"{path}: the table has no rows")
     keys = id_column(pa.chunked_array(ids), f"{path}: column {chosen_id!r}")
-    known = (
-        _label_values(pa.chunked_array(labels).combine_chunks(), chosen_label, path) if chosen_label else None
-    )
+    known = pa.chunked_array(labels).combine_chunks() if chosen_label else None
+    if chosen_label and table.text:
+        known = _label_values(known, chosen_label, path)
     notes = [f"labels come from column {chosen_label!r} of {path}"] if chosen_label else []
     notes += _unused_note(path, [name for name in table.columns if name not in columns])
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
@@ -278,8 +281,6 @@ def _label_values(labels: Any, column: str, where: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(labels.type) or pa.types.is_large_string(labels.type)):
-        return labels
     text = labels.cast(pa.large_string())
     there = text.drop_null()
     if len(there) and pc.all(pc.match_substring_regex(there, _MEASUREMENT)).as_py():
@@ -318,6 +319,19 @@ def _refuse_measurements(edges: Edges, where: str) -> None:
         )
 
 
+def _perhaps_comments(edges: Edges, where: str) -> list[str]:
+    """Comments far below the first lines have become ids."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_large_string(edges.ids.type):
+        return []
+    odd = edges.ids.filter(pc.match_substring_regex(edges.ids, r"^[#%]\s"))
+    if not len(odd):
+        return []
+    return [f"{where}: the id {odd[0].as_py()!r} looks like a comment; if it is one, say so (--comment)"]
+
+
 def _perhaps_a_header(edges: Edges, where: str) -> list[str]:
     """The first line was taken as an edge, but neither of its words comes again."""
     import pyarrow as pa
@@ -348,7 +362,6 @@ def _refuse_second_header(edges: Edges, first: str, second: str, where: str) -> 
 
 
 _REASONS = (
-    (r"(?i)schema mismatch", "the files do not have the same columns"),
     (
         r"Expected Number of Columns: (?P<wanted>\d+) Found: (?P<found>\d+)",
         "{found} column(s) where {wanted} are expected; make the rows alike, or name the delimiter",
@@ -359,18 +372,26 @@ _REASONS = (
     ),
     (r"(?i)not utf-8|unicode", "this is not UTF-8 text; convert it, or check that it is a text table"),
     (r"(?i)CSV Error(.|\n)*quote", "a quoted value does not end; close or double the quote sign"),
-    (r"(?i)(?P<what>.*(magic bytes|parquet).*)", "this is not a whole Parquet file ({what})"),
+)
+_PARQUET_REASONS = (
+    (r"(?i)schema mismatch", "the files do not have the same columns"),
+    (r"(?P<what>.+)", "this is not a whole Parquet file ({what})"),
 )
 
 
-def explain(error: Exception, where: str) -> Exception:
+def explain(error: Exception, where: str, *, text: bool) -> BaseException:
     """DuckDB's message in one line: which file, which line, what to do."""
-    text = str(error)
+    return _explain(str(error), where, [*_REASONS, *([] if text else _PARQUET_REASONS)])
+
+
+def _explain(text: str, where: str, reasons: list[tuple[str, str]]) -> BaseException:
+    if "nterrupt" in text:
+        return KeyboardInterrupt()
     file = found[1] if (found := re.search(r"^\s*file = (.+)$", text, re.M)) else where
     line = f", line {found[1]}" if (found := re.search(r"CSV Error on Line: (\d+)", text)) else ""
     if "Out of Memory" in text:
         return MemoryError(f"{file}: reading needs more memory than DuckDB is given ({_first_line(text)})")
-    for pattern, reason in _REASONS:
+    for pattern, reason in reasons:
         if found := re.search(pattern, text):
             return ValueError(f"{file}{line}: {reason.format(**found.groupdict())}")
     return ValueError(f"{file}{line}: cannot be read ({_first_line(text)})")

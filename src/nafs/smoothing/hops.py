@@ -124,6 +124,8 @@ class Hops:
         distance = method.distance if measures else "none"
 
         # The state holds values up to 2: float16 cannot overflow, nor can the sums of float32.
+        if not math.isfinite(features.largest):
+            raise ValueError("features contain NaN or inf; fill or drop them")
         largest = max(features.largest, 2.0**-100)  # below that 1/unit would overflow
         unit = 2.0 ** math.ceil(math.log2(largest))
         degrees = graph.degrees[:, None]

@@ -60,13 +60,18 @@ def write_embedding(
         Called with the number of rows written since the last call.
     """
     check_embedding_target(path, layout, force=force)
+    if len(ids) != len(matrix) or (labels is not None and len(labels) != len(matrix)):
+        raise ValueError(f"{len(matrix)} vectors, but {len(ids)} ids; one each is needed")
     name = os.fspath(path)
     if name.lower().endswith(".npy"):
-        # The ids first: the matrix is what people wait for.
-        with whole_file(ids_beside(name), force=force) as part:
-            write_table(part, ".csv", len(ids), 2, lambda a, b: id_table(ids, labels, a, b))
-        with whole_file(Path(name), force=force) as part, part.open("wb") as file:
-            np.save(file, matrix, allow_pickle=False)
+        # Both are complete before either gets its name.
+        with (
+            whole_file(ids_beside(name), force=force) as names,
+            whole_file(Path(name), force=force) as vectors,
+        ):
+            write_table(names, ".csv", len(ids), 2, lambda a, b: id_table(ids, labels, a, b))
+            with vectors.open("wb") as file:
+                np.save(file, matrix, allow_pickle=False)
         if progress is not None:
             progress(len(matrix))
         return

@@ -48,7 +48,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
         return
     with whole_file(Path(name), force=force) as part:
         if is_table(name):
-            _write_edges(graph, part, name)
+            write_edges(graph, part, name)
         elif name.lower().endswith(".graphml"):
             _write_graphml(graph, part)
         elif name.lower().endswith(".npz"):
@@ -66,6 +66,11 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
     ids, labels = graph.id_array, None if graph.labels is None else graph.labels.to_arrow()
     width = 0 if graph.features is None else graph.features.shape[1]
     names = graph.feature_names or [f"x{i}" for i in range(width)]
+    taken = next((column for column in names if column in ("id", "label")), None)
+    if taken is not None:
+        raise ValueError(
+            f"a feature is called {taken!r}, the name of another column of a node table; rename it"
+        )
 
     def block(begin: int, end: int) -> Any:
         import pyarrow as pa
@@ -93,7 +98,8 @@ def _edge_numbers(graph: Graph) -> tuple[Any, Any, Any]:
     return rows, columns, weights
 
 
-def _write_edges(graph: Graph, part: Path, name: str) -> None:
+def write_edges(graph: Graph, target: Any, name: str) -> None:
+    """Write the edges as a table into a path or an open file, as the ending of ``name`` says."""
     import pyarrow as pa
 
     rows, columns, weights = _edge_numbers(graph)
@@ -108,7 +114,7 @@ def _write_edges(graph: Graph, part: Path, name: str) -> None:
             found["weight"] = pa.array(weights[begin:end])
         return pa.table(found)
 
-    write_table(part, name, len(rows), 3, block)
+    write_table(target, name, len(rows), 3, block)
 
 
 def _write_matrix_market(graph: Graph, part: Path) -> None:
