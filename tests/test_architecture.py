@@ -10,6 +10,7 @@ import nafs
 PACKAGE = Path(nafs.__file__).parent
 FLOW = [
     "atomic",
+    "checks",
     "graph",
     "readers",
     "datasets",

@@ -127,6 +127,13 @@ def test_json_summary_is_all_there_is_on_stdout(place, capsys):
     assert shown.err == ""
 
 
+def test_nodes_without_features_can_have_zeros(place, capsys):
+    Path("f.csv").write_text("id,a\nann,1\nbob,2\ncy,3\n")
+    assert run("embed", "e.csv", "-f", "f.csv", "-o", "z.npy", "--missing", "zeros") == 0
+    assert np.load("z.npy").shape == (4, 1)
+    assert "1 of 4 nodes have no features and get zeros ('dee')" in capsys.readouterr().err
+
+
 def test_quiet_is_quiet(place, capsys):
     assert run("embed", "e.csv", "-f", "f.csv", "-o", "z.npy", "--quiet") == 0
     shown = capsys.readouterr()
@@ -281,6 +288,7 @@ def test_bad_edges_get_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys, n
 
 
 BAD_FEATURES = {
+    "ids missing": ("f.csv", "id,a\nann,1\nbob,2\ncy,3\n", "1 of 4 nodes have no row in it ('dee')"),
     "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
     "words": ("f.csv", "id,a\nann,1\nbob,many\n", "line 3: 'many' in column 'a' is not a number"),
     "missing": ("f.csv", "id,a\nann,1\nbob,\n", "the feature 'a' in data row 2 is missing or infinite"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.checks import check_choice
 from nafs.engines import memory
 from nafs.engines.memory import ProgressCallback
 from nafs.engines.settings import Settings
@@ -51,8 +52,7 @@ class Embedding:
 
     def to_arrow(self, layout: str = "list") -> Any:
         """An Arrow table: id, label where known, and one column of lists or one column per dimension."""
-        if layout not in LAYOUTS:
-            raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; got {layout!r}")
+        check_choice("layout", layout, LAYOUTS)
         labels = None if self.labels is None else self.labels.to_arrow()
         table = id_table(self.id_array, labels, 0, len(self))
         return embedding_table(self.matrix, table, lists=layout == "list")

@@ -45,6 +45,7 @@ def convert(
     delimiter: o.DelimiterOption = None,
     header: o.HeaderOption = None,
     comment: o.CommentOption = None,
+    missing: o.MissingOption = "error",
     directed: o.DirectedOption = False,
     self_loops: o.SelfLoopsOption = False,
     force: o.ForceOption = False,
@@ -79,6 +80,7 @@ def convert(
         delimiter=delimiter,
         header=header,
         comment=comment,
+        missing=missing,
         directed=directed,
         self_loops=self_loops,
     )

@@ -22,6 +22,7 @@ def describe(
     delimiter: o.DelimiterOption = None,
     header: o.HeaderOption = None,
     comment: o.CommentOption = None,
+    missing: o.MissingOption = "error",
     directed: o.DirectedOption = False,
     self_loops: o.SelfLoopsOption = False,
     quiet: o.QuietOption = False,
@@ -44,6 +45,7 @@ def describe(
         delimiter=delimiter,
         header=header,
         comment=comment,
+        missing=missing,
         directed=directed,
         self_loops=self_loops,
     )

@@ -49,6 +49,7 @@ def embed(
     delimiter: o.DelimiterOption = None,
     header: o.HeaderOption = None,
     comment: o.CommentOption = None,
+    missing: o.MissingOption = "error",
     directed: o.DirectedOption = False,
     self_loops: o.SelfLoopsOption = False,
     threads: o.ThreadsOption = None,
@@ -99,6 +100,7 @@ def embed(
         delimiter=delimiter,
         header=header,
         comment=comment,
+        missing=missing,
         directed=directed,
         self_loops=self_loops,
     )

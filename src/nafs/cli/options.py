@@ -87,6 +87,12 @@ HeaderOption = Annotated[
 CommentOption = Annotated[
     Optional[str], typer.Option(help="Sign that starts a comment line.", rich_help_panel=READING)
 ]
+MissingOption = Annotated[
+    str,
+    typer.Option(
+        "--missing", help="Nodes that the features do not have: error, or zeros.", rich_help_panel=READING
+    ),
+]
 DirectedOption = Annotated[
     bool, typer.Option("--directed", help="Keep the direction of edges.", rich_help_panel=READING)
 ]

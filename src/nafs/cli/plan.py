@@ -31,6 +31,7 @@ def plan(
     delimiter: o.DelimiterOption = None,
     header: o.HeaderOption = None,
     comment: o.CommentOption = None,
+    missing: o.MissingOption = "error",
     directed: o.DirectedOption = False,
     self_loops: o.SelfLoopsOption = False,
     threads: o.ThreadsOption = None,
@@ -57,6 +58,7 @@ def plan(
         delimiter=delimiter,
         header=header,
         comment=comment,
+        missing=missing,
         directed=directed,
         self_loops=self_loops,
     )

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nafs.checks import check_choice
 from nafs.engines.budget import parse_memory
 from nafs.smoothing.hops import STATE_DTYPES
-from nafs.smoothing.method import DEFAULT_R, Method, check_choice, check_r
+from nafs.smoothing.method import DEFAULT_R, Method, check_r
 from nafs.smoothing.threads import check_threads
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nafs.checks import check_choice
 from nafs.graph import Graph, read_adjacency
 from nafs.graph.storage import is_saved_graph
 from nafs.readers.edges import RowsRead
@@ -36,6 +37,7 @@ def read_graph(
     comment: str | None = None,
     directed: bool = False,
     self_loops: bool = False,
+    missing: str = "zeros",
     progress: RowsRead | None = None,
 ) -> Graph:
     """A graph from files.
@@ -63,6 +65,8 @@ def read_graph(
         How text tables are written; judged by their first lines where not given.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+    missing : {"zeros", "error"}
+        What becomes of nodes that the feature table does not have: zeros and a warning, or an error.
     progress : callable, optional
         Called with the number of rows read since the last call.
 
@@ -71,6 +75,7 @@ def read_graph(
     Graph
         ``notes`` says what did not match; :mod:`nafs.readers.join` has the rules.
     """
+    check_choice("missing", missing, ("zeros", "error"))
     options = TableOptions(delimiter, header, comment)
     if isinstance(edges, (list, tuple)):
         raise TypeError("edges is one path; several files are named by a pattern, such as 'edges-*.csv'")
@@ -81,22 +86,22 @@ def read_graph(
     if not table and not (source is None and target is None and weight is None):
         raise ValueError(f"{path}: source, target and weight name columns of a table, and this is none")
     if Path(path).is_dir():
-        return _saved(path, nodes, known, directed=directed, self_loops=self_loops)
+        return _saved(path, nodes, known, missing, directed=directed, self_loops=self_loops)
     if path.lower().endswith(_GRAPHML):
-        return _with_tables(_graphml(path, directed, self_loops), nodes, known)
+        return _with_tables(_graphml(path, directed, self_loops), nodes, known, missing)
     if is_matrix(path):
         matrix = read_matrix(path)
         adjacency = _named_error(
             path, lambda: read_adjacency(matrix, directed=directed, self_loops=self_loops)
         )
-        return attach(adjacency, nodes, known, [])
+        return attach(adjacency, nodes, known, [], missing=missing)
     found = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
     if not len(found.sources) and nodes is None:
         raise ValueError(f"{path}: there are no edges in it")
     _check_numbered(found.ids, features, nodes, path)
     if nodes is None:
         _check_numbered(found.ids, labels, known, path)
-    return join(found, nodes, known, directed=directed, self_loops=self_loops)
+    return join(found, nodes, known, directed=directed, self_loops=self_loops, missing=missing)
 
 
 def _named_error(path: str, call: Any) -> Any:
@@ -170,14 +175,20 @@ def _check_numbered(edge_ids: Any, features: Any, nodes: NodeTable | None, edges
 
 
 def _saved(
-    path: str, nodes: NodeTable | None, labels: NodeTable | None, *, directed: bool, self_loops: bool
+    path: str,
+    nodes: NodeTable | None,
+    labels: NodeTable | None,
+    missing: str,
+    *,
+    directed: bool,
+    self_loops: bool,
 ) -> Graph:
     if not is_saved_graph(Path(path)):
         raise ValueError(f"{path} is a folder but not a saved graph; name a file")
     graph = Graph.load(path)
     if (directed and not graph.adjacency.directed) or self_loops:
         raise ValueError(f"{path} was saved with its direction and self-loops decided; read its source again")
-    return _with_tables(graph, nodes, labels)
+    return _with_tables(graph, nodes, labels, missing)
 
 
 def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
@@ -212,12 +223,12 @@ def _numeric_attributes(graph: Any) -> list[str]:
     return [name for name, numeric in kinds.items() if numeric and name != "label"]
 
 
-def _with_tables(graph: Graph, nodes: NodeTable | None, labels: NodeTable | None) -> Graph:
+def _with_tables(graph: Graph, nodes: NodeTable | None, labels: NodeTable | None, missing: str) -> Graph:
     """A graph that is whole, with other features or labels; its nodes stay in their order."""
     if nodes is None and labels is None:
         return graph
     ids = graph.id_array if graph.has_ids else None
-    found = attach(graph.adjacency, nodes, labels, list(graph.notes), ids)
+    found = attach(graph.adjacency, nodes, labels, list(graph.notes), ids, missing)
     return Graph(
         graph.adjacency,
         graph.features if found.features is None else found.features,

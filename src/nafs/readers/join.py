@@ -3,7 +3,8 @@
 The rules, each of which leaves a note on the graph:
 
 * nodes come in the order of the feature table; ids that only edges name follow in order of appearance;
-* a node that has no features gets zeros (with a warning); a node without edges stays, isolated;
+* a node that has no features gets zeros, with a warning, or is an error (the command line's default);
+* a node without edges stays, isolated;
 * an id that comes twice in a feature or label table is refused;
 * labels of ids that are no nodes are left out; nodes without a label are unlabelled;
 * nodes of a matrix are called 0..n-1, unless a feature table of n rows with other ids names them in order.
@@ -44,6 +45,7 @@ def join(
     *,
     directed: bool = False,
     self_loops: bool = False,
+    missing: str = "zeros",
 ) -> Graph:
     """One graph from edges and tables."""
     notes = [*edges.notes, *(note for table in (nodes, labels) if table for note in table.notes)]
@@ -56,23 +58,20 @@ def join(
         check_unique(nodes.ids, nodes.where)
         ids, edge_ids = same_kind(nodes.ids, edges.ids)
         places = positions(ids, edge_ids)
-        missing = np.flatnonzero(places < 0)
-        if len(edge_ids) and len(missing) == len(edge_ids):
+        without = np.flatnonzero(places < 0)
+        if len(edge_ids) and len(without) == len(edge_ids):
             raise ValueError(
                 f"{nodes.where}: none of its ids ({_some(ids)}) is among the edges' ids ({_some(edge_ids)}); "
                 "is the id column right?"
             )
-        places[missing] = len(ids) + np.arange(len(missing))
-        n = len(ids) + len(missing)
+        places[without] = len(ids) + np.arange(len(without))
+        n = len(ids) + len(without)
         adjacency = edges.adjacency(places, n, directed=directed, self_loops=self_loops)
         features, names, known = nodes.features, nodes.feature_names, nodes.labels
-        if len(missing):
-            ids, features, known = _extend(ids, edge_ids, missing, features, known)
+        if len(without):
+            ids, features, known = _extend(ids, edge_ids, without, features, known)
             if features is not None:
-                lacking = _some(ids[n - len(missing) :])
-                text = f"{len(missing)} of {n} nodes have no features and get zeros ({lacking})"
-                notes.append(text)
-                warnings.warn(text, UserWarning, stacklevel=find_stack_level())
+                without_features(nodes.where, len(without), n, _some(ids[n - len(without) :]), missing, notes)
     if labels is not None:
         known = _labels_for(ids, labels, notes)
     notes += _isolated_note(adjacency)
@@ -92,6 +91,7 @@ def attach(
     labels: NodeTable | None,
     notes: list[str],
     ids: Any = None,
+    missing: str = "zeros",
 ) -> Graph:
     """A graph whose nodes are given, in order, with tables for them; without ids they are called 0..n-1."""
     import pyarrow as pa
@@ -110,8 +110,8 @@ def attach(
         if nodes.features is not None:
             lacking = int((places < 0).sum())
             if lacking:
-                notes.append(f"{lacking} of {n} nodes have no features and get zeros")
-                warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
+                some = _some(names.filter(pa.array(places < 0)))
+                without_features(nodes.where, lacking, n, some, missing, notes)
             rows = np.where(places < 0, len(nodes.ids), places)
             features = nodes.features if _in_order(places) else _pad(nodes.features, 1)[rows]
             feature_names = nodes.feature_names
@@ -121,6 +121,17 @@ def attach(
         known = _labels_for(names, labels, notes)
     notes += _isolated_note(adjacency)
     return Graph(adjacency, features, ids=ids, labels=known, feature_names=feature_names, notes=notes)
+
+
+def without_features(where: str, count: int, n: int, some: str, missing: str, notes: list[str]) -> None:
+    """Say that nodes have no features: a note and a warning, or an error."""
+    if missing == "error":
+        raise ValueError(
+            f"{where}: {count} of {n} nodes have no row in it ({some}); add them, or let them have zeros "
+            "(--missing zeros, missing='zeros')"
+        )
+    notes.append(f"{count} of {n} nodes have no features and get zeros ({some})")
+    warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
 
 
 def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
@@ -147,15 +158,15 @@ def _in_order(places: Any) -> bool:
     return bool((places == np.arange(len(places))).all())
 
 
-def _extend(ids: Any, edge_ids: Any, missing: Any, features: Any, labels: Any) -> tuple[Any, Any, Any]:
+def _extend(ids: Any, edge_ids: Any, without: Any, features: Any, labels: Any) -> tuple[Any, Any, Any]:
     """Rows for the ids that only edges name."""
     import pyarrow as pa
 
-    ids = pa.concat_arrays([ids, edge_ids.take(pa.array(missing))])
+    ids = pa.concat_arrays([ids, edge_ids.take(pa.array(without))])
     if features is not None:
-        features = _pad(features, len(missing))
+        features = _pad(features, len(without))
     if labels is not None:
-        labels = pa.concat_arrays([labels, pa.nulls(len(missing), labels.type)])
+        labels = pa.concat_arrays([labels, pa.nulls(len(without), labels.type)])
     return ids, features, labels
 
 

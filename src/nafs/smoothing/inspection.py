@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.checks import check_choice
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops
-from nafs.smoothing.method import DISTANCES, WEIGHTINGS, Method, check_choice, check_hops, check_one_r
+from nafs.smoothing.method import DISTANCES, WEIGHTINGS, Method, check_hops, check_one_r
 from nafs.smoothing.threads import check_threads
 
 LINEAR_FLOOR = 1e-6  # a smaller cosine is rounding: linear weighting takes it as 0, like the kernel

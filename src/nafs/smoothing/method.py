@@ -6,13 +6,14 @@ and how the embeddings of several r are combined.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from nafs.checks import check_choice
 
 ENSEMBLES = ("mean", "max", "concat")
 WEIGHTINGS = ("adaptive", "linear", "average", "last")
@@ -103,13 +104,3 @@ def check_one_r(r: Any) -> float:
     if len(values) > 1:
         raise ValueError(f"r must be a single number here: one normalisation is looked at; got {r!r}")
     return values[0]
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return an option, or name the ones there are."""
-    if value in choices:
-        return str(value)
-    known = ", ".join(repr(choice) for choice in choices)
-    close = difflib.get_close_matches(str(value), choices, 1, cutoff=0.75)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
-    raise ValueError(f"{name} must be one of {known}; got {value!r}{hint}")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.atomic import check_target, whole_file
+from nafs.checks import check_choice
 from nafs.writers.tables import PARQUET, TEXT, RowsWritten, write_table
 
 LAYOUTS = ("list", "columns")
@@ -20,8 +21,7 @@ def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: 
     name = os.fspath(path)
     if not name.lower().endswith((*TEXT, *PARQUET, ".npy")):
         raise ValueError(f"{name}: embeddings are written as .parquet, .csv, .tsv (also .gz) or .npy")
-    if layout not in LAYOUTS:
-        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; got {layout!r}")
+    check_choice("layout", layout, LAYOUTS)
     check_target(Path(name), force=force)
     if name.lower().endswith(".npy"):
         check_target(ids_beside(name), force=force)

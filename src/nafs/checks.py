@@ -1,0 +1,16 @@
+"""Checks that every part needs."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return an option, or name the ones there are."""
+    if value in choices:
+        return str(value)
+    known = ", ".join(repr(choice) for choice in choices)
+    close = difflib.get_close_matches(str(value), choices, 1, cutoff=0.75)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    raise ValueError(f"{name} must be one of {known}; got {value!r}{hint}")
