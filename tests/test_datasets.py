@@ -1,11 +1,20 @@
 """Published files are read, and malicious ones are not run."""
 
+import gzip
+import io
+import json
 import pickle
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from nafs.datasets import load_planetoid
+from nafs.cli.main import main
+from nafs.datasets import CATALOG, contextual_sbm, erdos_renyi, load_dataset, load_planetoid, power_law
+from nafs.datasets.graphdata import load_graphdata
+from nafs.datasets.ogb import load_ogb
 from nafs.datasets.safe_pickle import load_pickle
 from nafs.graph import read_adjacency
 
@@ -49,3 +58,210 @@ def test_a_damaged_pickle_names_the_file(tmp_path):
     file.write_bytes(pickle.dumps([1, 2, 3])[:-3])
     with pytest.raises(ValueError, match="cut"):
         load_pickle(file)
+
+
+PRESENT = ("cora", "citeseer", "pubmed", "wiki", "amazon-photo", "coauthor-cs", "acm")
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_known_data_sets_have_the_known_counts(name, data_home):
+    entry = CATALOG[name]
+    missing = [file.path for file in entry.files if not (data_home / file.path).exists()]
+    if missing:
+        pytest.skip(f"{missing[0]} is not in the data folder")
+    data = load_dataset(name)  # raises where counts or checksums differ
+    graph = data.graph
+    assert (graph.n_nodes, graph.features.shape[1], graph.n_edges, len(graph.labels.classes)) == (
+        entry.nodes,
+        entry.features,
+        entry.edges,
+        entry.classes,
+    )
+    if entry.layout == "planetoid":
+        sizes = {part: len(nodes) for part, nodes in data.split.items()}
+        assert sizes == {"train": 20 * entry.classes, "validation": 500, "test": 1000}
+        assert graph.labels.known[np.concatenate(list(data.split.values()))].mean() > 0.99
+
+
+def test_the_embedded_data_set_needs_no_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path))
+    assert load_dataset("digits").graph.n_nodes == 1797
+
+
+def test_names_that_nobody_knows():
+    with pytest.raises(ValueError, match="unknown data set 'corra'; known are digits, cora"):
+        load_dataset("corra")
+
+
+def test_without_network_the_message_says_where_the_file_goes(monkeypatch, tmp_path):
+    import pooch
+
+    def offline(*_, **__):
+        raise ConnectionError("no route to host")
+
+    monkeypatch.setattr(pooch, "retrieve", offline)
+    monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path))
+    with pytest.raises(OSError, match=r"cannot download .*flickr\.npz .* put the file at .*flickr\.npz"):
+        load_dataset("flickr")
+
+
+def test_a_download_with_the_wrong_checksum_is_not_kept(monkeypatch, tmp_path):
+    import pooch
+
+    monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path / "home"))
+    other = tmp_path / "wiki.mat"
+    other.write_bytes(b"something else")
+    real = pooch.retrieve
+
+    def elsewhere(url, *arguments, **options):
+        return real(other.as_uri(), *arguments, downloader=copy, **options)
+
+    def copy(url, output_file, _):
+        Path(output_file).write_bytes(other.read_bytes())
+
+    monkeypatch.setattr(pooch, "retrieve", elsewhere)
+    with pytest.raises(ValueError, match="not the published file"):
+        load_dataset("wiki")
+    assert not (tmp_path / "home" / "wiki" / "wiki.mat").exists()
+
+
+def test_a_damaged_file_in_the_data_folder_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path))
+    (tmp_path / "wiki").mkdir()
+    (tmp_path / "wiki" / "wiki.mat").write_bytes(b"cut short")
+    with pytest.raises(ValueError, match=r"wiki\.mat is damaged"):
+        load_dataset("wiki")
+
+
+# --- the layouts, on small archives made here ---------------------------------------------------------------
+
+
+def pickled(value):
+    """An .npy member that holds a pickled object, as GraphData's files do."""
+    file = io.BytesIO()
+    np.lib.format.write_array(file, np.array(value, dtype=object), allow_pickle=True)
+    return file.getvalue()
+
+
+def graphdata_file(path, attributes):
+    labels = io.BytesIO()
+    np.save(labels, np.array([0, 1, 1], np.int32))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "adj_matrix.npy", pickled(sp.csr_matrix(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])))
+        )
+        archive.writestr("node_attr.npy", pickled(attributes))
+        archive.writestr("node_label.npy", labels.getvalue())
+
+
+def test_the_graphdata_layout(tmp_path):
+    graphdata_file(tmp_path / "g.npz", sp.csr_matrix(np.eye(3, 5)))
+    features, adjacency, labels = load_graphdata(tmp_path / "g.npz")
+    assert features.shape == (3, 5)
+    assert adjacency.nnz == 2
+    assert labels.tolist() == [0, 1, 1]
+
+
+def test_a_malicious_archive_runs_nothing(tmp_path):
+    target = tmp_path / "owned"
+    graphdata_file(tmp_path / "evil.npz", Malicious(target))
+    with pytest.raises(ValueError, match=r"evil\.npz: node_attr: refused to load"):
+        load_graphdata(tmp_path / "evil.npz")
+    assert not target.exists()
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "evil.npz").read_bytes()[:200])
+    with pytest.raises(ValueError, match=r"cut\.npz is not a whole"):
+        load_graphdata(tmp_path / "cut.npz")
+
+
+def ogb_file(path, edges="0,1\n1,2\n", labels="3\n0\n3\n"):
+    members = {
+        "raw/num-node-list": "3\n",
+        "raw/node-feat": "0.5,1\n-1,2\n0,0\n",
+        "raw/node-label": labels,
+        "raw/edge": edges,
+        "split/time/train": "0\n",
+        "split/time/valid": "1\n",
+        "split/time/test": "2\n",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(f"arxiv/{name}.csv.gz", gzip.compress(text.encode()))
+
+
+def test_the_ogb_layout(tmp_path):
+    ogb_file(tmp_path / "arxiv.zip")
+    features, adjacency, labels, split = load_ogb(tmp_path / "arxiv.zip")
+    assert features.tolist() == [[0.5, 1], [-1, 2], [0, 0]]
+    assert adjacency.toarray().tolist() == [[False, True, False], [False, False, True], [False] * 3]
+    assert labels.tolist() == [3, 0, 3]
+    assert {part: nodes.tolist() for part, nodes in split.items()} == {
+        "train": [0],
+        "validation": [1],
+        "test": [2],
+    }
+    ogb_file(tmp_path / "bad.zip", edges="0,7\n")
+    with pytest.raises(ValueError, match=r"bad\.zip does not fit together"):
+        load_ogb(tmp_path / "bad.zip")
+    (tmp_path / "cut.zip").write_bytes((tmp_path / "arxiv.zip").read_bytes()[:300])
+    with pytest.raises(ValueError, match=r"cut\.zip is damaged"):
+        load_ogb(tmp_path / "cut.zip")
+
+
+# --- random graphs --------------------------------------------------------------------------------
+
+
+def test_erdos_renyi_has_the_edges_that_chance_gives():
+    counts = [erdos_renyi(400, 0.05, seed=seed).n_edges for seed in range(20)]
+    expected, deviation = 0.05 * 400 * 399 / 2, np.sqrt(0.05 * 0.95 * 400 * 399 / 2)
+    assert abs(np.mean(counts) - expected) < 4 * deviation / np.sqrt(20)
+    degrees = np.diff(erdos_renyi(2000, 0.01, seed=0).adjacency.indptr)
+    assert abs(degrees[:1000].mean() - degrees[1000:].mean()) < 1, "no pair is favoured"
+    assert erdos_renyi(6, 1.0).n_edges == 15
+    assert erdos_renyi(6, 0.0).n_edges == 0
+    assert erdos_renyi(5, 0.5, n_features=3).features.shape == (5, 3)
+    with pytest.raises(ValueError, match="p in"):
+        erdos_renyi(5, 1.5)
+
+
+@pytest.mark.parametrize("make", [contextual_sbm, power_law])
+def test_planted_graphs_are_as_asked_for(make):
+    graph = make(5000, average_degree=12, homophily=0.7, seed=3)
+    found = graph.describe()
+    assert 2 * found.edges / found.nodes == pytest.approx(12, rel=0.1)
+    assert found.homophily == pytest.approx(0.7 + 0.3 * found.homophily_by_chance, abs=0.03)
+    again = make(5000, average_degree=12, homophily=0.7, seed=3)
+    np.testing.assert_array_equal(graph.adjacency.indices, again.adjacency.indices)
+    np.testing.assert_array_equal(graph.features.dense, again.features.dense)
+    other = make(5000, average_degree=12, homophily=0.7, seed=4)
+    assert not np.array_equal(graph.features.dense, other.features.dense)
+    with pytest.raises(ValueError, match="homophily must lie"):
+        make(10, homophily=2)
+
+
+def test_power_law_degrees_have_a_heavy_tail():
+    degrees = np.diff(power_law(20_000, average_degree=10, seed=0).adjacency.indptr)
+    even = np.diff(contextual_sbm(20_000, average_degree=10, seed=0).adjacency.indptr)
+    assert degrees.max() > 10 * even.max()
+    with pytest.raises(ValueError, match="exponent must be above 2"):
+        power_law(10, exponent=2)
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as stop:
+        main(list(words))
+    return stop.value.code
+
+
+def test_datasets_on_the_command_line(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path))
+    assert run("datasets", "list") == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in CATALOG)
+    assert run("datasets", "info", "digits", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["nodes"] == 1797
+    assert run("datasets", "info", "nonsense") == 2
+    assert "known are" in capsys.readouterr().err
+    assert run("datasets", "fetch", "digits", "-q") == 0

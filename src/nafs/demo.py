@@ -8,21 +8,7 @@ from typing import Any
 import numpy as np
 
 from nafs.embedding import Embedding
-from nafs.graph import Graph, Labels, nearest_neighbor_graph
-
-
-def digits_graph() -> Graph:
-    """scikit-learn's bundled digits: 64 pixels each, joined to their 10 nearest neighbours, labelled 0..9."""
-    from sklearn.datasets import load_digits
-
-    pixels, digits = load_digits(return_X_y=True)
-    return Graph(
-        nearest_neighbor_graph(pixels, 10),
-        pixels,
-        ids=[f"image-{i}" for i in range(len(pixels))],
-        labels=digits,
-        feature_names=[f"pixel{i}" for i in range(pixels.shape[1])],
-    )
+from nafs.graph import Graph, Labels
 
 
 def cluster_scores(matrix: Any, labels: Labels | None, seeds: int) -> tuple[str, str]:

@@ -115,7 +115,7 @@ class Run:
             return
         for note in self.notes:
             messages.print("note:", style="yellow", end=" ")
-            messages.print(note, markup=False, highlight=False, soft_wrap=True)
+            messages.print(note, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
 
     def finish(self, title: str, rows: list[tuple[str, str]], facts: dict[str, Any]) -> None:
         """Print the summary, for people or as JSON on stdout."""

@@ -22,14 +22,15 @@ def demo(
 ) -> None:
     """Embed 1,797 bundled images of digits and compare clusters before and after."""
     from nafs.atomic import whole_folder
-    from nafs.demo import cluster_scores, digits_graph, draw
+    from nafs.datasets import load_dataset
+    from nafs.demo import cluster_scores, draw
     from nafs.embedding import embed
 
     run = Run(quiet)
     folder = Path(output)
     with whole_folder(folder, force=force, contents=["embedding.parquet", "graph", "digits.png"]) as part:
         with run.stage("graph"):
-            graph = digits_graph()
+            graph = load_dataset("digits").graph
         with run.stage("smooth"):
             embedding = embed(graph)
         assert graph.features is not None

@@ -71,5 +71,5 @@ def _say(error: Exception, code: int) -> int:
     if code != BAD_INPUT:
         text = f"unexpected {type(error).__name__}: {text} (--debug shows where)"
     messages.print("error:", style="bold red", end=" ")
-    messages.print(text, markup=False, highlight=False, soft_wrap=True)
+    messages.print(text, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
     return code

@@ -46,3 +46,25 @@ def load_planetoid(name: str, folder: str | Path) -> tuple[Any, Any, NDArray[np.
     columns = np.concatenate([np.asarray(graph[i], dtype=np.int64) for i in range(n)])
     adjacency = sp.csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(n, n))
     return sp.csr_array(features), adjacency, labels
+
+
+def planetoid_split(name: str, folder: str | Path) -> dict[str, NDArray[np.int64]]:
+    """The public split: 20 nodes of each class to train, 500 to validate, and the published test nodes.
+
+    Parameters
+    ----------
+    name : {"cora", "citeseer", "pubmed"}
+    folder : str or Path
+
+    Returns
+    -------
+    dict of index arrays
+        Under "train", "validation" and "test".
+    """
+    count = len(load_pickle(Path(folder) / f"ind.{name}.y"))
+    test = np.loadtxt(Path(folder) / f"ind.{name}.test.index", dtype=np.int64)
+    return {
+        "train": np.arange(count),
+        "validation": np.arange(count, count + 500),
+        "test": np.sort(test),
+    }

@@ -11,7 +11,7 @@ import codecs
 import collections
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,12 +41,14 @@ class _Unpickler(pickle.Unpickler):
             ) from None
 
 
-def load_pickle(path: str | Path) -> Any:
+def load_pickle(source: str | Path | IO[bytes], where: str | None = None) -> Any:
     """Read one pickled value of arrays, CSR matrices and plain containers.
 
     Parameters
     ----------
-    path : str or Path
+    source : path or binary file
+    where : str, optional
+        What to call it in errors.
 
     Returns
     -------
@@ -57,8 +59,10 @@ def load_pickle(path: str | Path) -> Any:
     ValueError
         If the file is damaged or names anything else; nothing of it has been run.
     """
-    with Path(path).open("rb") as file:
-        try:
-            return _Unpickler(file, encoding="latin1").load()
-        except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path}: {error}") from error
+    if isinstance(source, (str, Path)):
+        with Path(source).open("rb") as file:
+            return load_pickle(file, where or str(source))
+    try:
+        return _Unpickler(source, encoding="latin1").load()
+    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"{where}: {error}") from error

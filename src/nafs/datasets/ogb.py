@@ -1,0 +1,70 @@
+"""Node-property data sets of the Open Graph Benchmark, from their published archives.
+
+NAME.zip holds NAME/raw/{edge,node-feat,node-label,num-node-list}.csv.gz and, in NAME/split/*,
+{train,valid,test}.csv.gz.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """Features, adjacency (directed as published), labels, and the published split.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    features : ndarray of float32, shape (n, f)
+    adjacency : coo_array of bool, shape (n, n)
+    labels : ndarray of int64, shape (n,)
+    split : dict of index arrays
+        Under "train", "validation" and "test".
+    """
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = {Path(name).name: name for name in archive.namelist() if name.endswith(".csv.gz")}
+            n = int(_table(archive, names, "num-node-list", path)[0, 0])
+            features = _table(archive, names, "node-feat", path).astype(np.float32)
+            labels = _table(archive, names, "node-label", path)[:, 0]
+            edges = _table(archive, names, "edge", path)
+            split = {
+                known: _table(archive, names, published, path)[:, 0].astype(np.int64)
+                for known, published in (("train", "train"), ("validation", "valid"), ("test", "test"))
+            }
+    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError) as error:
+        raise ValueError(f"{path} is damaged or cut short ({error})") from None
+    if len(features) != n or len(labels) != n or (edges.size and not 0 <= edges.min() <= edges.max() < n):
+        raise ValueError(
+            f"{path} does not fit together: {n} nodes, {len(features)} rows, {len(labels)} labels"
+        )
+    ends = edges.astype(np.int32)
+    adjacency = sp.coo_array((np.ones(len(ends), bool), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    return features, adjacency, np.where(np.isnan(labels), -1, labels).astype(np.int64), split
+
+
+def _table(archive: zipfile.ZipFile, names: dict[str, str], what: str, path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    member = names.get(f"{what}.csv.gz")
+    if member is None:
+        raise ValueError(f"{path} has no {what}.csv.gz: it is not an OGB archive")
+    with archive.open(member) as packed, gzip.open(packed) as text:
+        try:
+            table = pyarrow.csv.read_csv(
+                text, read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)
+            )
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{path}: {what}.csv.gz cannot be read ({error})") from None
+    return np.column_stack([column.to_numpy() for column in table.columns])
