@@ -19,6 +19,7 @@ FLOW = [
     "estimator",
     "writers",
     "embedding",
+    "tasks",
     "demo",
     "cli",
 ]

@@ -486,6 +486,8 @@ def test_demo_writes_what_it_says(place, capsys):
 def test_help_names_every_command_and_version_is_there(capsys):
     assert run("--help") == 0
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("embed", "plan", "describe", "convert", "demo"))
+    assert all(
+        name in shown for name in ("embed", "plan", "describe", "convert", "evaluate", "datasets", "demo")
+    )
     assert run("--version") == 0
     assert capsys.readouterr().out.startswith("nafs ")

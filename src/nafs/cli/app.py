@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nafs.cli import convert, datasets, demo, describe, embed, plan
+from nafs.cli import convert, datasets, demo, describe, embed, evaluate, plan
 
 app = typer.Typer(
     name="nafs",
@@ -24,6 +24,7 @@ app.command(name="embed")(embed.embed)
 app.command(name="plan")(plan.plan)
 app.command(name="describe")(describe.describe)
 app.command(name="convert")(convert.convert)
+app.command(name="evaluate")(evaluate.evaluate)
 app.command(name="demo")(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 

@@ -1,0 +1,169 @@
+"""`nafs evaluate`: how good an embedding is, on a public data set or on one's own graph."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Optional
+
+import typer
+
+from nafs.cli import options as o
+from nafs.cli.console import Run, results, table_of
+from nafs.datasets.catalog import CATALOG
+from nafs.embedding import embed, with_some_features
+from nafs.engines.settings import Settings
+from nafs.graph import Graph
+from nafs.readers.vectors import read_vectors
+
+TASKS = ("clustering", "links", "classification")
+
+
+def evaluate(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATASET|EDGES",
+            help="A data set by name, such as cora, or edges as for embed.",
+            show_default=False,
+        ),
+    ],
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task", "-t", help=f"{', '.join(TASKS)}, or several, or all.", rich_help_panel="Tasks"
+        ),
+    ] = "all",
+    embedding: Annotated[
+        Optional[str],
+        typer.Option(
+            help="Judge this embedding (.parquet, .csv, .npy) instead of making one; not for links.",
+            rich_help_panel="Tasks",
+        ),
+    ] = None,
+    clusters: Annotated[
+        Optional[int],
+        typer.Option(
+            help="Number of clusters [dim](default: that of the classes)[/dim].", rich_help_panel="Tasks"
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Seeds or splits for each task.", rich_help_panel="Tasks")] = 10,
+    score: Annotated[str, typer.Option(help="Of links: inner or cosine.", rich_help_panel="Tasks")] = "inner",
+    features: o.FeaturesOption = None,
+    labels: o.LabelsOption = None,
+    hops: o.HopsOption = 20,
+    r: o.ROption = "0,0.1,0.2,0.3,0.4,0.5",
+    ensemble: o.EnsembleOption = "mean",
+    weighting: o.WeightingOption = "adaptive",
+    distance: o.DistanceOption = "cosine",
+    source: o.SourceOption = None,
+    target_column: Annotated[
+        Optional[str], typer.Option("--target", help="Column of the target ids.", rich_help_panel=o.READING)
+    ] = None,
+    weight: o.WeightOption = None,
+    unweighted: o.UnweightedOption = False,
+    ignore: o.IgnoreOption = None,
+    id_column: o.IdOption = None,
+    label_column: o.LabelOption = None,
+    delimiter: o.DelimiterOption = None,
+    header: o.HeaderOption = None,
+    comment: o.CommentOption = None,
+    missing: o.MissingOption = "error",
+    threads: o.ThreadsOption = None,
+    quiet: o.QuietOption = False,
+    as_json: o.JsonOption = False,
+) -> None:
+    """Judge an embedding by clustering, link prediction and classification.
+
+    [dim]nafs evaluate cora --task links --hops 9[/dim]
+    """
+    run = Run(quiet, as_json)
+    settings = Settings(hops, o.parse_r(r), ensemble, weighting, distance, n_threads=threads)
+    if seeds < 1:
+        raise ValueError(f"--seeds must be at least 1; got {seeds}")
+    wanted = _tasks(task, embedding)
+    split = None
+    if target.lower() in CATALOG:
+        from nafs.datasets import load_dataset
+
+        with run.stage("read"):
+            data = load_dataset(target, progress=not quiet)
+        graph, split = data.graph, data.split
+    else:
+        graph = o.read(
+            run,
+            target,
+            features,
+            labels,
+            source=source,
+            target=target_column,
+            weight=weight,
+            unweighted=unweighted,
+            ignore=ignore,
+            id=id_column,
+            label=label_column,
+            delimiter=delimiter,
+            header=header,
+            comment=comment,
+            missing=missing,
+        )
+        graph = with_some_features(graph)
+        run.notes += [note for note in graph.notes if note not in run.notes]
+    if task == "all" and graph.labels is None:
+        run.notes.append("the graph has no labels: only links are judged")
+        wanted = ["links"]
+    found = _judge(run, graph, wanted, settings, embedding, split, clusters, seeds, score)
+    if as_json:
+        print(json.dumps({"target": target, "results": [one.as_dict() for one in found], "notes": run.notes}))
+        return
+    run.say_notes()
+    for one in found:
+        results.print(f"{one.task}: {one.how}", style="bold", markup=False, highlight=False)
+        results.print(table_of(one.rows()))
+
+
+def _tasks(task: str, embedding: str | None) -> list[str]:
+    wanted = list(TASKS) if task == "all" else [part.strip() for part in task.split(",")]
+    unknown = [name for name in wanted if name not in TASKS]
+    if unknown:
+        raise ValueError(f"unknown task {unknown[0]!r}; there are {', '.join(TASKS)} and all")
+    if embedding is not None and "links" in wanted:
+        if task != "all":
+            raise ValueError("a given embedding has seen the edges that links would hide; leave links out")
+        wanted.remove("links")
+    return wanted
+
+
+def _judge(
+    run: Run,
+    graph: Graph,
+    wanted: list[str],
+    settings: Settings,
+    embedding: str | None,
+    split: Any,
+    clusters: int | None,
+    seeds: int,
+    score: str,
+) -> list[Any]:
+    from dataclasses import asdict
+
+    from nafs.tasks import evaluate_classification, evaluate_clustering, evaluate_links
+
+    def make(some: Graph) -> Any:
+        return embed(some, **asdict(settings)).matrix
+
+    found = []
+    if set(wanted) - {"links"}:
+        with run.stage("embed"):
+            matrix = make(graph) if embedding is None else read_vectors(embedding, graph)
+    if "clustering" in wanted:
+        with run.stage("clustering"):
+            found.append(evaluate_clustering(matrix, graph, n_clusters=clusters, seeds=seeds))
+    if "links" in wanted:
+        with run.stage("links"):
+            found.append(evaluate_links(graph, make, splits=seeds, score=score))
+    if "classification" in wanted:
+        with run.stage("classify"):
+            if split is not None:
+                found.append(evaluate_classification(matrix, graph, [split]))
+            found.append(evaluate_classification(matrix, graph, count=seeds))
+    return found

@@ -1,0 +1,18 @@
+"""Tasks that judge embeddings, ours or others': clustering, link prediction, classification."""
+
+from nafs.tasks.classification import evaluate_classification, random_splits
+from nafs.tasks.clustering import cluster, evaluate_clustering
+from nafs.tasks.links import LinkSplit, evaluate_links, score_links, split_links
+from nafs.tasks.result import TaskResult
+
+__all__ = [
+    "LinkSplit",
+    "TaskResult",
+    "cluster",
+    "evaluate_classification",
+    "evaluate_clustering",
+    "evaluate_links",
+    "random_splits",
+    "score_links",
+    "split_links",
+]

@@ -1,0 +1,111 @@
+"""Node classification: logistic regression on a frozen embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph import Graph
+from nafs.tasks.clustering import check_rows
+from nafs.tasks.result import TaskResult
+
+STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)  # C of the logistic regression, chosen on validation
+Split = dict[str, NDArray[np.int64]]
+
+
+def random_splits(
+    graph: Graph, *, train: float = 0.1, validation: float = 0.1, count: int = 10
+) -> list[Split]:
+    """Splits of the labelled nodes, each class in proportion; the rest is for testing.
+
+    Parameters
+    ----------
+    graph : Graph
+    train, validation : float
+        Shares; of each class at least one node each.
+    count : int
+
+    Returns
+    -------
+    list of dicts
+        Under "train", "validation" and "test".
+    """
+    codes = _codes(graph)
+    found = []
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        parts: dict[str, list[NDArray[np.int64]]] = {"train": [], "validation": [], "test": []}
+        for code in range(int(codes.max()) + 1):
+            nodes = rng.permutation(np.flatnonzero(codes == code))
+            first = max(1, round(train * len(nodes)))
+            second = first + max(1, round(validation * len(nodes)))
+            for name, part in zip(parts, np.split(nodes, [first, second]), strict=True):
+                parts[name].append(part)
+        found.append({name: np.sort(np.concatenate(nodes)) for name, nodes in parts.items()})
+    return found
+
+
+def evaluate_classification(
+    matrix: NDArray[Any], graph: Graph, splits: Sequence[Split] | None = None, *, count: int = 10
+) -> TaskResult:
+    """Accuracy and macro-F1 of logistic regression on the test nodes of each split.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+        An embedding of any origin; it is scaled as a whole to rows of mean length 1, its columns are not.
+    graph : Graph
+        With labels.
+    splits : sequence of dicts, optional
+        Index arrays under "train", "validation" and "test"; random ones by default.
+    count : int
+        Number of random splits.
+
+    Returns
+    -------
+    TaskResult
+    """
+    from sklearn.metrics import accuracy_score, f1_score
+
+    check_rows(matrix, graph)
+    codes = _codes(graph)
+    matrix = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths mean the same
+    how = (
+        f"logistic regression, {len(splits)} given split(s)"
+        if splits
+        else f"logistic regression, {count} random splits"
+    )
+    splits = splits or random_splits(graph, count=count)
+    values: dict[str, list[float]] = {"ACC": [], "F1": []}
+    for split in splits:
+        parts = {name: nodes[codes[nodes] >= 0] for name, nodes in split.items()}
+        best = _best_model(matrix, codes, parts)
+        found, truth = best.predict(matrix[parts["test"]]), codes[parts["test"]]
+        values["ACC"].append(float(accuracy_score(truth, found)))
+        values["F1"].append(float(f1_score(truth, found, average="macro", zero_division=0)))
+    return TaskResult("classification", values, how)
+
+
+def _best_model(matrix: NDArray[Any], codes: NDArray[Any], parts: Split) -> Any:
+    """The regression whose strength does best on the validation nodes."""
+    from sklearn.linear_model import LogisticRegression
+
+    train, validation = parts["train"], parts["validation"]
+    if len(np.unique(codes[train])) < 2:
+        raise ValueError("the training nodes have one class only; classification needs two")
+    models = []
+    for strength in STRENGTHS:
+        model = LogisticRegression(C=strength, max_iter=500, tol=1e-3)
+        models.append(model.fit(matrix[train], codes[train]))
+    return max(models, key=lambda model: model.score(matrix[validation], codes[validation]))
+
+
+def _codes(graph: Graph) -> NDArray[np.int32]:
+    if graph.labels is None:
+        raise ValueError("classification needs labels, and the graph has none")
+    if len(graph.labels.classes) < 2:
+        raise ValueError("classification needs at least 2 classes; there is one")
+    return graph.labels.codes

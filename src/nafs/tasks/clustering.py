@@ -1,0 +1,97 @@
+"""Node clustering: K-means on an embedding, judged by classes where there are any, and by the graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph import Graph
+from nafs.tasks.quality import agreement, conductance, modularity
+from nafs.tasks.result import TaskResult
+
+_LARGE = 1 << 26  # values; beyond that K-means works on samples
+
+
+def cluster(matrix: NDArray[Any], n_clusters: int, *, seed: int = 0, n_init: int = 10) -> NDArray[np.int64]:
+    """K-means, on mini-batches where the matrix is large.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+    n_clusters : int
+    seed : int
+    n_init : int
+        Starts of which the one with the least inertia counts.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    from sklearn.cluster import KMeans, MiniBatchKMeans
+
+    if not 1 <= n_clusters <= len(matrix):
+        raise ValueError(f"{n_clusters} clusters asked for among {len(matrix)} nodes")
+    if matrix.size > _LARGE:
+        model = MiniBatchKMeans(n_clusters, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
+    else:
+        model = KMeans(n_clusters, n_init=n_init, random_state=seed)
+    return np.asarray(model.fit_predict(matrix), dtype=np.int64)
+
+
+def evaluate_clustering(
+    matrix: NDArray[Any],
+    graph: Graph,
+    *,
+    n_clusters: int | None = None,
+    seeds: int = 10,
+    n_init: int = 10,
+) -> TaskResult:
+    """Cluster an embedding with several seeds and judge the clusters.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+        An embedding of any origin.
+    graph : Graph
+        Its labels judge, where it has some; its edges judge in any case.
+    n_clusters : int, optional
+        By default the number of classes.
+    seeds : int
+    n_init : int
+        Starts of K-means for each seed.
+
+    Returns
+    -------
+    TaskResult
+        ACC, NMI, ARI and F1 of the labelled nodes; modularity and conductance.
+    """
+    check_rows(matrix, graph)
+    if n_clusters is None:
+        if graph.labels is None:
+            raise ValueError("clustering needs labels or the number of clusters (n_clusters)")
+        n_clusters = len(graph.labels.classes)
+    if n_clusters < 2:
+        raise ValueError(f"clustering needs at least 2 clusters; there is {n_clusters}")
+    values: dict[str, list[float]] = {}
+    for seed in range(seeds):
+        found = cluster(matrix, n_clusters, seed=seed, n_init=n_init)
+        scores: dict[str, float] = {}
+        if graph.labels is not None:
+            known = graph.labels.known
+            scores |= agreement(graph.labels.codes[known], found[known])
+        scores["modularity"] = modularity(graph.adjacency, found)
+        scores["conductance"] = conductance(graph.adjacency, found)
+        for name, value in scores.items():
+            values.setdefault(name, []).append(value)
+    how = f"K-means, {n_clusters} clusters, {seeds} seed{'s' if seeds > 1 else ''}"
+    return TaskResult("clustering", values, how, {"n_clusters": n_clusters, "n_init": n_init})
+
+
+def check_rows(matrix: NDArray[Any], graph: Graph) -> None:
+    """Raise if an embedding has not one row for each node."""
+    if matrix.ndim != 2 or len(matrix) != graph.n_nodes:
+        raise ValueError(
+            f"the embedding has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
+        )

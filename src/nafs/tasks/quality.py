@@ -1,0 +1,77 @@
+"""How good clusters are: against true classes, and against the graph alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph import Adjacency
+
+
+def best_assignment(truth: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.int64]:
+    """The class that each cluster stands for, one to one, so that most nodes agree; -1 for spare clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.tasks.quality import best_assignment
+    >>> best_assignment(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+    array([1, 0])
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    table = np.zeros((int(clusters.max()) + 1, int(truth.max()) + 1), np.int64)
+    np.add.at(table, (clusters, truth), 1)
+    found = np.full(table.shape[0], -1)
+    rows, columns = linear_sum_assignment(-table)
+    found[rows] = columns
+    return found
+
+
+def agreement(truth: NDArray[Any], clusters: NDArray[Any]) -> dict[str, float]:
+    """ACC by the best assignment, NMI, ARI and macro-F1 of clusters against classes."""
+    from sklearn.metrics import adjusted_rand_score, f1_score, normalized_mutual_info_score
+
+    named = best_assignment(truth, clusters)[clusters]
+    return {
+        "ACC": float((named == truth).mean()),
+        "NMI": float(normalized_mutual_info_score(truth, clusters)),
+        "ARI": float(adjusted_rand_score(truth, clusters)),
+        "F1": float(f1_score(truth, named, average="macro", labels=np.unique(truth), zero_division=0)),
+    }
+
+
+def modularity(graph: Adjacency, clusters: NDArray[Any]) -> float:
+    """Newman's modularity: the share of edges within clusters, less what random edges would have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.graph import read_adjacency
+    >>> from nafs.tasks.quality import modularity
+    >>> two_pairs = read_adjacency(np.kron(np.eye(2), [[0, 1], [1, 0]]))
+    >>> modularity(two_pairs, np.array([0, 0, 1, 1]))
+    0.5
+    """
+    within, volumes = _within(graph, clusters)
+    total = volumes.sum()
+    return float(within.sum() / total - ((volumes / total) ** 2).sum()) if total else 0.0
+
+
+def conductance(graph: Adjacency, clusters: NDArray[Any]) -> float:
+    """Mean over clusters of the edges that leave over the smaller volume of cluster and rest; low is good."""
+    within, volumes = _within(graph, clusters)
+    smaller = np.minimum(volumes, volumes.sum() - volumes)
+    there = smaller > 0
+    return float(((volumes - within)[there] / smaller[there]).mean()) if there.any() else 0.0
+
+
+def _within(graph: Adjacency, clusters: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Weight of stored edges that stay in each cluster, and each cluster's total degree."""
+    weights = np.ones(graph.n_stored) if graph.weights is None else graph.weights.astype(np.float64)
+    here, there = clusters[graph.rows], clusters[graph.indices]
+    count = int(clusters.max()) + 1
+    volumes = np.bincount(here, weights=weights, minlength=count)
+    return np.bincount(here, weights=weights * (here == there), minlength=count), volumes

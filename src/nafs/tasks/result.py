@@ -1,0 +1,48 @@
+"""What a task found: each metric over several seeds or splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """Metrics of one task, a value for each seed or split; ``print`` shows mean ± deviation.
+
+    Examples
+    --------
+    >>> from nafs.tasks import TaskResult
+    >>> print(TaskResult("clustering", {"NMI": [0.5, 0.7]}, "2 seeds"))
+    clustering (2 seeds)
+    NMI    0.600 ± 0.100
+    """
+
+    task: str
+    values: dict[str, list[float]]
+    how: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def mean(self, metric: str) -> float:
+        """Mean of a metric."""
+        return float(np.mean(self.values[metric]))
+
+    def deviation(self, metric: str) -> float:
+        """Standard deviation of a metric over the runs (their number in the denominator)."""
+        return float(np.std(self.values[metric]))
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Metric and "mean ± deviation"."""
+        return [(name, f"{self.mean(name):.3f} ± {self.deviation(name):.3f}") for name in self.values]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found = {name: {"mean": self.mean(name), "deviation": self.deviation(name)} for name in self.values}
+        return {"task": self.task, "how": self.how, "metrics": found, "settings": self.settings}
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.values) + 4
+        lines = [f"{name:<{width}}{value}" for name, value in self.rows()]
+        return "\n".join([f"{self.task} ({self.how})", *lines])

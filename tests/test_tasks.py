@@ -1,0 +1,251 @@
+"""Tasks judge what they say they judge."""
+
+import json
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from nafs import Graph, embed
+from nafs.cli.main import main
+from nafs.datasets import contextual_sbm, load_dataset
+from nafs.tasks import (
+    TaskResult,
+    cluster,
+    evaluate_classification,
+    evaluate_clustering,
+    evaluate_links,
+    random_splits,
+    score_links,
+    split_links,
+)
+from nafs.tasks.quality import agreement, conductance, modularity
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return contextual_sbm(600, n_classes=3, average_degree=12, homophily=0.85, signal=1.5, seed=0)
+
+
+# --- quality ----------------------------------------------------------------------
+
+
+def test_accuracy_is_that_of_the_best_renaming():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        truth, clusters = rng.integers(0, 4, 50), rng.integers(0, 4, 50)
+        best = max(np.mean(np.array(names)[clusters] == truth) for names in permutations(range(4)))
+        assert agreement(truth, clusters)["ACC"] == pytest.approx(best)
+    perfect = agreement(np.array([0, 1, 2, 2]), np.array([2, 0, 1, 1]))
+    assert perfect == {"ACC": 1, "NMI": 1, "ARI": 1, "F1": 1}
+    spare = agreement(np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
+    assert spare["ACC"] == 0.75
+
+
+def test_modularity_and_conductance_by_their_definitions(graph):
+    rng = np.random.default_rng(1)
+    clusters = rng.integers(0, 5, graph.n_nodes)
+    A = graph.adjacency.to_scipy().toarray()
+    degree, total = A.sum(axis=1), A.sum()
+    same = clusters[:, None] == clusters[None, :]
+    assert modularity(graph.adjacency, clusters) == pytest.approx(
+        float(((A - np.outer(degree, degree) / total) * same).sum() / total)
+    )
+    cuts = []
+    for c in range(5):
+        inside = clusters == c
+        cut = A[inside][:, ~inside].sum()
+        cuts.append(cut / min(A[inside].sum(), A[~inside].sum()))
+    assert conductance(graph.adjacency, clusters) == pytest.approx(np.mean(cuts))
+    assert modularity(Graph(np.zeros((3, 3))).adjacency, np.arange(3)) == 0
+
+
+# --- clustering ----------------------------------------------------------------------
+
+
+def test_clustering_finds_planted_classes(graph):
+    found = evaluate_clustering(embed(graph, n_hops=5).matrix, graph, seeds=3)
+    assert found.mean("NMI") > 0.8
+    assert len(found.values["ACC"]) == 3
+    assert "3 seeds" in str(found)
+    raw = evaluate_clustering(graph.features.dense, graph, seeds=3)
+    assert raw.mean("NMI") < found.mean("NMI")
+    alone = evaluate_clustering(graph.features.dense, Graph(graph.adjacency), n_clusters=3, seeds=1)
+    assert set(alone.values) == {"modularity", "conductance"}
+
+
+def test_large_matrices_are_clustered_in_batches(monkeypatch, graph):
+    import nafs.tasks.clustering as module
+
+    Z = embed(graph, n_hops=5).matrix
+    monkeypatch.setattr(module, "_LARGE", 100)
+    found = cluster(Z, 3, seed=0)
+    assert normalized_mutual_info_score(found, graph.labels.codes) > 0.7
+
+
+def test_clustering_says_what_is_missing(graph):
+    Z = graph.features.dense
+    with pytest.raises(ValueError, match="needs labels or the number of clusters"):
+        evaluate_clustering(Z, Graph(graph.adjacency))
+    with pytest.raises(ValueError, match="700 clusters asked for among 600 nodes"):
+        evaluate_clustering(Z, graph, n_clusters=700)
+    with pytest.raises(ValueError, match="at least 2 clusters"):
+        evaluate_clustering(Z, Graph(graph.adjacency, labels=["a"] * 600))
+    with pytest.raises(ValueError, match=r"shape \(5, 32\) for 600 nodes"):
+        evaluate_clustering(Z[:5], graph)
+
+
+# --- links ----------------------------------------------------------------------
+
+
+def codes(pairs, n):
+    return set((pairs[:, 0] * n + pairs[:, 1]).tolist())
+
+
+def test_a_split_hides_edges_and_invents_none(graph):
+    split, n = split_links(graph, seed=1), graph.n_nodes
+    A = graph.adjacency.to_scipy().toarray() > 0
+    left = split.graph.adjacency.to_scipy().toarray() > 0
+    hidden = np.concatenate([split.validation, split.test])
+    assert A[hidden[:, 0], hidden[:, 1]].all()
+    assert not left[hidden[:, 0], hidden[:, 1]].any()
+    assert left.sum() // 2 + len(hidden) == graph.n_edges
+    assert len(split.test) == int(graph.n_edges * 0.1)
+    for none in (split.validation_none, split.test_none, split.test_hard):
+        assert not A[none[:, 0], none[:, 1]].any()
+        assert (none[:, 0] < none[:, 1]).all()
+        assert len(codes(none, n)) == len(none)
+    assert len(split.test_none) == len(split.test_hard) == len(split.test)
+    degree = A.sum(axis=1)
+    assert degree[split.test_hard].mean() > degree[split.test_none].mean()
+    again = split_links(graph, seed=1)
+    np.testing.assert_array_equal(again.test_hard, split.test_hard)
+    assert not np.array_equal(split_links(graph, seed=2).test, split.test)
+
+
+def test_links_are_predicted_from_what_is_left(graph):
+    seen = []
+
+    def make(some):
+        seen.append(some.n_edges)
+        return embed(some, n_hops=5).matrix
+
+    found = evaluate_links(graph, make, splits=2)
+    assert seen == [graph.n_edges - int(graph.n_edges * 0.1) - int(graph.n_edges * 0.05)] * 2
+    assert found.mean("AUC") > 0.65, "at most 0.76 can be had: a class has many nodes"
+    noise = evaluate_links(
+        graph, lambda some: np.random.default_rng(0).random((some.n_nodes, 8)) - 0.5, splits=2
+    )
+    assert abs(noise.mean("AUC") - 0.5) < 0.1
+
+
+def test_scores_are_products_of_the_ends():
+    Z = np.random.default_rng(0).random((6, 3)).astype(np.float32)
+    Z[5] = 0
+    pairs = np.array([[0, 1], [2, 3], [4, 5]])
+    np.testing.assert_allclose(
+        score_links(Z, pairs), (Z[pairs[:, 0]] * Z[pairs[:, 1]]).sum(axis=1), rtol=1e-6
+    )
+    assert score_links(Z, pairs, "cosine")[2] == 0
+    with pytest.raises(ValueError, match="score must be one of"):
+        score_links(Z, pairs, "manhattan")
+
+
+def test_links_say_what_is_missing():
+    few = Graph(np.array([[0, 1], [1, 0]]), np.eye(2))
+    with pytest.raises(ValueError, match="too few edges to hide"):
+        split_links(few)
+    full = Graph(np.ones((30, 30)), np.eye(30))
+    with pytest.raises(ValueError, match="too dense"):
+        split_links(full)
+    with pytest.raises(ValueError, match="undirected"):
+        split_links(Graph(np.triu(np.ones((30, 30))), directed=True))
+    with pytest.raises(ValueError, match="shares must be positive"):
+        split_links(full, test=1.0)
+
+
+# --- classification ----------------------------------------------------------------------
+
+
+def test_classification_on_random_and_given_splits(graph):
+    Z = embed(graph, n_hops=5).matrix
+    splits = random_splits(graph, count=2)
+    for split in splits:
+        together = np.concatenate(list(split.values()))
+        assert sorted(together) == list(range(600))
+        assert set(graph.labels.codes[split["train"]]) == {0, 1, 2}
+    found = evaluate_classification(Z, graph, splits)
+    assert found.mean("ACC") > 0.9
+    assert found.values == evaluate_classification(Z, graph, count=2).values
+    with pytest.raises(ValueError, match="needs labels"):
+        evaluate_classification(Z, Graph(graph.adjacency))
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        evaluate_classification(Z, Graph(graph.adjacency, labels=[1] * 600))
+
+
+def test_unlabelled_nodes_are_left_out(graph):
+    labels = graph.labels.to_arrow().to_pylist()
+    labels[:300] = [None] * 300
+    partly = Graph(graph.adjacency, graph.features, labels=labels)
+    split = {"train": np.arange(0, 400), "validation": np.arange(400, 500), "test": np.arange(500, 600)}
+    assert evaluate_classification(embed(partly).matrix, partly, [split]).mean("ACC") > 0.8
+
+
+# --- real data, by the paper's protocol ----------------------------------------------------------------
+
+
+def test_link_prediction_on_cora_is_the_papers(planetoid_home):
+    found = evaluate_links(load_dataset("cora").graph, lambda some: embed(some, n_hops=9).matrix, splits=5)
+    assert found.mean("AUC") == pytest.approx(0.926, abs=0.015)
+    assert found.mean("AP") == pytest.approx(0.938, abs=0.015)
+
+
+def test_classification_on_cora_is_near_the_papers(planetoid_home):
+    data = load_dataset("cora")
+    found = evaluate_classification(embed(data.graph, n_hops=17).matrix, data.graph, [data.split])
+    assert found.mean("ACC") > 0.79
+
+
+# --- the command ----------------------------------------------------------------------
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return stop.value.code
+
+
+def test_evaluate_a_graph_of_ones_own(graph, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    graph.save("g")
+    assert run("evaluate", "g", "--seeds", "2", "--hops", "5") == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("NMI", "AUC", "AP hard", "classification"))
+    assert run("evaluate", "g", "--task", "links", "--seeds", "2", "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["results"][0]["metrics"]["AUC"]["mean"] > 0.6
+    embed(graph, n_hops=5).write("z.parquet")
+    embed(graph, n_hops=5).write("z.npy")
+    for file in ("z.parquet", "z.npy"):
+        assert run("evaluate", "g", "--embedding", file, "--seeds", "1", "--json") == 0
+        tasks = [one["task"] for one in json.loads(capsys.readouterr().out)["results"]]
+        assert tasks == ["clustering", "classification"]
+    for words, message in (
+        ("g --task dancing", "unknown task 'dancing'"),
+        ("g --embedding z.npy --task links", "has seen the edges"),
+        ("g --seeds 0", "--seeds must be at least 1"),
+        ("nowhere.csv", "no such file"),
+    ):
+        assert run("evaluate", *words.split()) == 2
+        assert message in capsys.readouterr().err
+    Path("short.csv").write_text("id,a\n1,2\n")
+    assert run("evaluate", "g", "--embedding", "short.csv") == 2
+    assert "599 of 600 nodes are not in it" in capsys.readouterr().err
+
+
+def test_a_result_shows_its_mean():
+    result = TaskResult("t", {"m": [1.0, 3.0]}, "how")
+    assert (result.mean("m"), result.deviation("m")) == (2, 1)
+    assert result.as_dict()["metrics"]["m"] == {"mean": 2, "deviation": 1}
