@@ -183,6 +183,25 @@ def test_nothing_is_overwritten_unless_told(place, capsys):
     assert "ann" in Path("z.csv").read_text()
 
 
+def test_a_file_that_appears_meanwhile_is_left_alone(place):
+    from nafs.atomic import whole_file
+
+    def write():
+        with whole_file(place / "late.csv", force=False) as part:
+            part.write_text("ours")
+            (place / "late.csv").write_text("theirs")
+
+    with pytest.raises(FileExistsError, match="appeared meanwhile"):
+        write()
+    assert (place / "late.csv").read_text() == "theirs"
+    (place / "link.csv").symlink_to(place / "late.csv")
+    with whole_file(place / "link.csv", force=True) as part:
+        part.write_text("through the link")
+    assert (place / "late.csv").read_text() == "through the link"
+    assert (place / "link.csv").is_symlink()
+    assert not list(place.glob(".*.part"))
+
+
 def test_a_full_disk_leaves_nothing_behind(place, capsys, monkeypatch):
     class Full(pyarrow.csv.CSVWriter):
         def write_table(self, *_):

@@ -28,15 +28,31 @@ def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
     check_target(path, force=force)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file")
+    path = Path(os.path.realpath(path))  # a link stays one
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
     part = Path(name)
     try:
         part.chmod(0o666 & ~_umask())  # mkstemp's 0600 would follow the file to its place
         yield part
-        os.replace(part, path)
+        _put(part, path, force=force)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _put(part: Path, path: Path, *, force: bool) -> None:
+    """Give a finished file its name; without force, never that of a file that came meanwhile."""
+    if force:
+        os.replace(part, path)
+        return
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise FileExistsError(
+            f"{path} appeared meanwhile; left alone (--force, force=True overwrite it)"
+        ) from None
+    except OSError:  # a file system without hard links
+        os.replace(part, path)
 
 
 @contextmanager
