@@ -20,6 +20,7 @@ FLOW = [
     "writers",
     "embedding",
     "tasks",
+    "reproduce",
     "demo",
     "cli",
 ]

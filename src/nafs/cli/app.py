@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nafs.cli import convert, datasets, demo, describe, embed, evaluate, plan
+from nafs.cli import convert, datasets, demo, describe, embed, evaluate, plan, reproduce
 
 app = typer.Typer(
     name="nafs",
@@ -25,6 +25,7 @@ app.command(name="plan")(plan.plan)
 app.command(name="describe")(describe.describe)
 app.command(name="convert")(convert.convert)
 app.command(name="evaluate")(evaluate.evaluate)
+app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="demo")(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 
