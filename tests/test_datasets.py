@@ -162,6 +162,29 @@ def test_the_graphdata_layout(tmp_path):
     assert labels.tolist() == [0, 1, 1]
 
 
+def test_arrays_in_fortran_order_and_cut_short(tmp_path):
+    graphdata_file(tmp_path / "g.npz", sp.csr_matrix(np.eye(3, 5)))
+    values = np.asfortranarray(np.arange(6).reshape(3, 2))
+    file = io.BytesIO()
+    np.save(file, values)
+    for content, name in ((file.getvalue(), "f.npz"), (file.getvalue()[:-8], "s.npz")):
+        with zipfile.ZipFile(tmp_path / "g.npz") as old, zipfile.ZipFile(tmp_path / name, "w") as new:
+            for member in old.namelist():
+                new.writestr(member, content if member == "node_attr.npy" else old.read(member))
+    assert load_graphdata(tmp_path / "f.npz")[0].tolist() == values.tolist()
+    with pytest.raises(ValueError, match=r"s\.npz: node_attr is cut short"):
+        load_graphdata(tmp_path / "s.npz")
+
+
+def test_an_archive_that_unpacks_without_end_is_refused(tmp_path):
+    ogb_file(tmp_path / "bomb.zip", edges="0,1\n" * 3_000_000)
+    with pytest.raises(ValueError, match=r"bomb\.zip: edge\.csv\.gz unpacks to more than is plausible"):
+        load_ogb(tmp_path / "bomb.zip")
+    ogb_file(tmp_path / "odd.zip", edges="0.5,1\n")
+    with pytest.raises(ValueError, match="pairs of whole numbers"):
+        load_ogb(tmp_path / "odd.zip")
+
+
 def test_a_malicious_archive_runs_nothing(tmp_path):
     target = tmp_path / "owned"
     graphdata_file(tmp_path / "evil.npz", Malicious(target))

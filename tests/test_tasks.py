@@ -10,7 +10,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from nafs import Graph, embed
 from nafs.cli.main import main
-from nafs.datasets import contextual_sbm, load_dataset
+from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset, power_law
 from nafs.tasks import (
     TaskResult,
     cluster,
@@ -60,6 +60,36 @@ def test_modularity_and_conductance_by_their_definitions(graph):
         cuts.append(cut / min(A[inside].sum(), A[~inside].sum()))
     assert conductance(graph.adjacency, clusters) == pytest.approx(np.mean(cuts))
     assert modularity(Graph(np.zeros((3, 3))).adjacency, np.arange(3)) == 0
+    assert conductance(graph.adjacency, np.zeros(graph.n_nodes, int)) == 1, (
+        "one cluster is no good clustering"
+    )
+
+
+def test_modularity_is_networkxs_with_weights_and_loops():
+    import networkx as nx
+
+    rng = np.random.default_rng(2)
+    W = np.triu(rng.random((30, 30)) * (rng.random((30, 30)) < 0.3))
+    W = W + np.triu(W, 1).T
+    clusters = rng.integers(0, 3, 30)
+    theirs = nx.from_numpy_array(W)
+    groups = [set(np.flatnonzero(clusters == c).tolist()) for c in range(3)]
+    ours = Graph(W, self_loops=True).adjacency
+    assert modularity(ours, clusters) == pytest.approx(nx.community.modularity(theirs, groups), rel=1e-5)
+
+
+def test_f1_is_the_mean_over_classes_and_only_labelled_nodes_judge(graph):
+    from sklearn.metrics import f1_score
+
+    truth, clusters = np.array([0, 0, 0, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1])
+    named = np.array([0, 0, 0, 1, 1, 1])
+    assert agreement(truth, clusters)["F1"] == pytest.approx(f1_score(truth, named, average="macro"))
+    labels = graph.labels.to_arrow().to_pylist()
+    Z = np.zeros((600, 3), np.float32)
+    Z[np.arange(600), graph.labels.codes] = 1
+    Z[:200] = Z[np.random.default_rng(0).permutation(200)]  # wrong for these, but nobody knows
+    labels[:200] = [None] * 200
+    assert evaluate_clustering(Z, Graph(graph.adjacency, labels=labels), seeds=1).mean("ACC") == 1
 
 
 # --- clustering ----------------------------------------------------------------------
@@ -141,6 +171,36 @@ def test_links_are_predicted_from_what_is_left(graph):
     assert abs(noise.mean("AUC") - 0.5) < 0.1
 
 
+def test_auc_and_ap_are_scikit_learns_on_the_pairs_of_the_split():
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    graph = power_law(800, seed=1)
+    degrees = np.diff(graph.adjacency.indptr).astype(np.float32)[:, None]
+    found = evaluate_links(graph, lambda _: degrees, splits=1)
+    split = split_links(graph, seed=0)
+    truth = np.repeat([1, 0], len(split.test))
+    for suffix, none in (("", split.test_none), (" hard", split.test_hard)):
+        scores = score_links(degrees, np.concatenate([split.test, none]))
+        assert found.values[f"AUC{suffix}"] == [roc_auc_score(truth, scores)]
+        assert found.values[f"AP{suffix}"] == [average_precision_score(truth, scores)]
+    assert found.mean("AUC") > 0.65 > 0.6 > found.mean("AUC hard"), (
+        "degrees tell nothing where they are alike"
+    )
+    assert found.mean("AP") != found.mean("AUC")
+
+
+def test_a_split_keeps_weights_ids_and_loops():
+    rng = np.random.default_rng(0)
+    W = np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.3), 1)
+    W = W + W.T + np.diag(np.full(40, 0.5))
+    graph = Graph(W, np.eye(40), ids=[f"n{i}" for i in range(40)], self_loops=True)
+    left = split_links(graph).graph
+    kept = left.adjacency.to_scipy().toarray()
+    np.testing.assert_allclose(kept[kept > 0], W.astype(np.float32)[kept > 0])
+    np.testing.assert_allclose(np.diag(kept), 0.5)
+    assert left.ids.tolist() == graph.ids.tolist()
+
+
 def test_scores_are_products_of_the_ends():
     Z = np.random.default_rng(0).random((6, 3)).astype(np.float32)
     Z[5] = 0
@@ -183,6 +243,50 @@ def test_classification_on_random_and_given_splits(graph):
         evaluate_classification(Z, Graph(graph.adjacency))
     with pytest.raises(ValueError, match="at least 2 classes"):
         evaluate_classification(Z, Graph(graph.adjacency, labels=[1] * 600))
+
+
+def test_the_strength_is_chosen_on_the_validation_nodes(monkeypatch):
+    import nafs.tasks.classification as module
+
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 60)
+    Z = rng.standard_normal((120, 6)) + labels[:, None] * 0.7
+    graph = Graph(np.zeros((120, 120)), labels=labels)
+    order = rng.permutation(120)
+    split = {"train": order[:20], "validation": order[20:60], "test": order[60:]}
+    scored = []
+    real = module._best_model
+
+    def spy(matrix, codes, parts):
+        model = real(matrix, codes, parts)
+        from sklearn.linear_model import LogisticRegression
+
+        fits = [
+            LogisticRegression(C=c, max_iter=500, tol=1e-3).fit(matrix[parts["train"]], codes[parts["train"]])
+            for c in module.STRENGTHS
+        ]
+        best = [fit.score(matrix[parts["validation"]], codes[parts["validation"]]) for fit in fits]
+        scored.append((model.C, module.STRENGTHS[int(np.argmax(best))]))
+        return model
+
+    monkeypatch.setattr(module, "_best_model", spy)
+    evaluate_classification(Z, graph, [split])
+    assert scored
+    assert all(chosen == best for chosen, best in scored)
+
+
+def test_splits_that_cannot_be(graph):
+    with pytest.raises(ValueError, match="shares must be positive"):
+        random_splits(graph, train=0.9, validation=0.9)
+    few = Graph(np.zeros((4, 4)), labels=[0, 0, 1, 1])
+    with pytest.raises(ValueError, match="too small to be split"):
+        evaluate_classification(np.eye(4), few)
+    with pytest.raises(ValueError, match="at least 1 seed"):
+        evaluate_clustering(graph.features.dense, graph, seeds=0)
+    with pytest.raises(ValueError, match="at least 1 split"):
+        evaluate_links(graph, lambda some: some.features.dense, splits=0)
+    with pytest.raises(ValueError, match=r"shape \(3, 2\) for 600 nodes"):
+        evaluate_links(graph, lambda _: np.zeros((3, 2)))
 
 
 def test_unlabelled_nodes_are_left_out(graph):
@@ -243,6 +347,63 @@ def test_evaluate_a_graph_of_ones_own(graph, tmp_path, monkeypatch, capsys):
     Path("short.csv").write_text("id,a\n1,2\n")
     assert run("evaluate", "g", "--embedding", "short.csv") == 2
     assert "599 of 600 nodes are not in it" in capsys.readouterr().err
+
+
+def evaluated(capsys, *words):
+    assert run("evaluate", *words, "--json") == 0
+    return [one["metrics"] for one in json.loads(capsys.readouterr().out)["results"]]
+
+
+def test_hidden_edges_stay_hidden_without_features(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    erdos_renyi(1500, 0.006, seed=3).save("noise")
+    (found,) = evaluated(capsys, "noise", "--task", "links", "--hops", "3", "--seeds", "2")
+    assert abs(found["AUC"]["mean"] - 0.5) < 0.08, "there is nothing to be known about a random graph"
+
+
+def test_rows_of_a_matrix_go_by_id(graph, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    ends = np.column_stack([graph.adjacency.rows, graph.adjacency.indices])
+    np.savetxt("e.csv", rng.permutation(ends), fmt="%d", delimiter=",")  # nodes come in another order
+    np.save("y.npy", graph.labels.codes)
+    np.save("z.npy", np.eye(3, dtype=np.float32)[graph.labels.codes])
+    words = ("e.csv", "-l", "y.npy", "--task", "clustering", "--seeds", "1", "--embedding")
+    assert evaluated(capsys, *words, "z.npy")[0]["ACC"]["mean"] == 1
+    assert run("embed", "e.csv", "-o", "own.npy", "--hops", "5", "-q") == 0  # leaves its ids beside it
+    assert run("embed", "e.csv", "-o", "own.parquet", "--hops", "5", "-q") == 0
+    a, b = (evaluated(capsys, *words, name)[0] for name in ("own.npy", "own.parquet"))
+    assert a == b
+    assert a["NMI"]["mean"] > 0.5
+    np.save("bad.npy", np.full((600, 2), np.nan))
+    assert run("evaluate", "e.csv", "-l", "y.npy", "--embedding", "bad.npy", "--task", "clustering") == 2
+    assert "600 of its rows hold NaN or inf" in capsys.readouterr().err
+
+
+def test_options_of_evaluate_count(graph, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    graph.save("g")
+    inner, cosine = (
+        evaluated(capsys, "g", "--task", "links", "--seeds", "1", "--score", score)[0]["AUC"]["mean"]
+        for score in ("inner", "cosine")
+    )
+    assert inner != cosine
+    two, five = (
+        evaluated(capsys, "g", "--task", "clustering", "--seeds", "1", "--clusters", n)[0]["NMI"]["mean"]
+        for n in ("2", "5")
+    )
+    assert two != five
+    for words, message in (
+        ("cora -f x.csv", "leave out files and columns"),
+        ("g --score foo", "score must be one of"),
+    ):
+        assert run("evaluate", *words.split()) == 2
+        assert message in capsys.readouterr().err
+    Graph(np.kron(np.eye(20), np.ones((3, 3))), np.eye(60), labels=np.arange(60) // 2).save("tiny")
+    assert run("evaluate", "tiny", "--seeds", "1") == 0
+    shown = capsys.readouterr()
+    assert "AUC" in shown.out
+    assert "too small to be split" in shown.err
 
 
 def test_a_result_shows_its_mean():

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
+from nafs.checks import check_choice
 from nafs.cli import options as o
 from nafs.cli.console import Run, results, table_of
 from nafs.datasets.catalog import CATALOG
-from nafs.embedding import embed, with_some_features
+from nafs.embedding import embed
 from nafs.engines.settings import Settings
 from nafs.graph import Graph
 from nafs.readers.vectors import read_vectors
+from nafs.tasks.links import SCORES
 
 TASKS = ("clustering", "links", "classification")
 
@@ -82,8 +86,13 @@ def evaluate(
         raise ValueError(f"--seeds must be at least 1; got {seeds}")
     wanted = _tasks(task, embedding)
     split = None
-    if target.lower() in CATALOG:
+    if not Path(target).exists() and target.lower().replace("_", "-") in CATALOG:
         from nafs.datasets import load_dataset
+
+        if not all(given is None for given in (features, labels, source, target_column, weight, id_column)):
+            raise ValueError(
+                f"{target} is a data set with features and labels of its own; leave out files and columns"
+            )
 
         with run.stage("read"):
             data = load_dataset(target, progress=not quiet)
@@ -106,12 +115,22 @@ def evaluate(
             comment=comment,
             missing=missing,
         )
-        graph = with_some_features(graph)
-        run.notes += [note for note in graph.notes if note not in run.notes]
+    if graph.features is None and embedding is None:
+        run.notes.append("no features given: structural ones are made, for links without the hidden edges")
     if task == "all" and graph.labels is None:
-        run.notes.append("the graph has no labels: only links are judged")
-        wanted = ["links"]
-    found = _judge(run, graph, wanted, settings, embedding, split, clusters, seeds, score)
+        wanted = [name for name in wanted if name == "links" or (name == "clustering" and clusters)]
+        run.notes.append(f"the graph has no labels: {' and '.join(wanted) or 'nothing'} can be judged")
+    check_choice("score", score, SCORES)
+    judged = _judge(run, graph, wanted, settings, embedding, split, clusters, seeds, score)
+    found = []
+    for name, measure in judged:
+        try:
+            with run.stage(name):
+                found += measure()
+        except ValueError as error:
+            if task != "all":
+                raise
+            run.notes.append(f"{name}: {error}")
     if as_json:
         print(json.dumps({"target": target, "results": [one.as_dict() for one in found], "notes": run.notes}))
         return
@@ -143,7 +162,8 @@ def _judge(
     clusters: int | None,
     seeds: int,
     score: str,
-) -> list[Any]:
+) -> list[tuple[str, Callable[[], list[Any]]]]:
+    """The tasks wanted, ready to be measured one by one."""
     from dataclasses import asdict
 
     from nafs.tasks import evaluate_classification, evaluate_clustering, evaluate_links
@@ -151,19 +171,20 @@ def _judge(
     def make(some: Graph) -> Any:
         return embed(some, **asdict(settings)).matrix
 
-    found = []
+    matrix: Any = None
     if set(wanted) - {"links"}:
         with run.stage("embed"):
             matrix = make(graph) if embedding is None else read_vectors(embedding, graph)
-    if "clustering" in wanted:
-        with run.stage("clustering"):
-            found.append(evaluate_clustering(matrix, graph, n_clusters=clusters, seeds=seeds))
-    if "links" in wanted:
-        with run.stage("links"):
-            found.append(evaluate_links(graph, make, splits=seeds, score=score))
-    if "classification" in wanted:
-        with run.stage("classify"):
-            if split is not None:
-                found.append(evaluate_classification(matrix, graph, [split]))
-            found.append(evaluate_classification(matrix, graph, count=seeds))
-    return found
+
+    def clustering() -> list[Any]:
+        return [evaluate_clustering(matrix, graph, n_clusters=clusters, seeds=seeds)]
+
+    def links() -> list[Any]:
+        return [evaluate_links(graph, make, splits=seeds, score=score)]
+
+    def classification() -> list[Any]:
+        given = [] if split is None else [evaluate_classification(matrix, graph, [split])]
+        return [*given, evaluate_classification(matrix, graph, count=seeds)]
+
+    known = {"clustering": clustering, "links": links, "classification": classification}
+    return [(name, known[name]) for name in wanted]

@@ -6,6 +6,7 @@ The matrices are pickled SciPy matrices inside .npy members; they are read by th
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def load_graphdata(path: str | Path) -> tuple[Any, Any, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             found = [_member(archive, path, name) for name in ("node_attr", "adj_matrix", "node_label")]
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{path} is not a whole .npz archive ({error})") from None
     features, adjacency, labels = found
     return features, adjacency, np.asarray(labels)
@@ -51,11 +52,14 @@ def _member(archive: zipfile.ZipFile, path: Path, name: str) -> Any:
         try:
             version = npy.read_magic(file)
             read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, _, dtype = read(file)
+            shape, fortran, dtype = read(file)
         except ValueError as error:
             raise ValueError(f"{path}: {name} is damaged ({error})") from None
         if not dtype.hasobject:
             count = int(np.prod(shape, dtype=np.int64))
-            return np.frombuffer(file.read(count * dtype.itemsize), dtype, count).reshape(shape)
+            content = file.read(count * dtype.itemsize)
+            if len(content) < count * dtype.itemsize:
+                raise ValueError(f"{path}: {name} is cut short")
+            return np.frombuffer(content, dtype, count).reshape(shape, order="F" if fortran else "C")
         value = load_pickle(file, f"{path}: {name}")
     return value.item() if isinstance(value, np.ndarray) and value.dtype.hasobject else value

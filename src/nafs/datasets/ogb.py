@@ -7,12 +7,35 @@ NAME.zip holds NAME/raw/{edge,node-feat,node-label,num-node-list}.csv.gz and, in
 from __future__ import annotations
 
 import gzip
+import io
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+_DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error)
+_MOST_UNPACKED = 200  # times the packed size; published numbers pack to a third or so
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that ends with an error where it unpacks to far more than it was packed."""
+
+    def __init__(self, stream: Any, limit: int, where: str) -> None:
+        self.stream, self.left, self.where = stream, limit, where
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        found = self.stream.read(len(buffer))
+        self.left -= len(found)
+        if self.left < 0:
+            raise ValueError(f"{self.where} unpacks to more than is plausible")
+        buffer[: len(found)] = found
+        return len(found)
 
 
 def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
@@ -42,8 +65,12 @@ def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
                 known: _table(archive, names, published, path)[:, 0].astype(np.int64)
                 for known, published in (("train", "train"), ("validation", "valid"), ("test", "test"))
             }
-    except (zipfile.BadZipFile, gzip.BadGzipFile, EOFError) as error:
+    except (*_DAMAGE, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{path} is damaged or cut short ({error})") from None
+    if edges.ndim != 2 or edges.shape[1] != 2 or not np.array_equal(edges, np.floor(edges)):
+        raise ValueError(f"{path}: edges are pairs of whole numbers; found shape {edges.shape}")
+    if any(nodes.size and not 0 <= nodes.min() <= nodes.max() < n for nodes in split.values()):
+        raise ValueError(f"{path}: the split names nodes beyond the {n} that there are")
     if len(features) != n or len(labels) != n or (edges.size and not 0 <= edges.min() <= edges.max() < n):
         raise ValueError(
             f"{path} does not fit together: {n} nodes, {len(features)} rows, {len(labels)} labels"
@@ -60,10 +87,12 @@ def _table(archive: zipfile.ZipFile, names: dict[str, str], what: str, path: Pat
     member = names.get(f"{what}.csv.gz")
     if member is None:
         raise ValueError(f"{path} has no {what}.csv.gz: it is not an OGB archive")
+    limit = _MOST_UNPACKED * archive.getinfo(member).file_size + (1 << 20)
     with archive.open(member) as packed, gzip.open(packed) as text:
         try:
             table = pyarrow.csv.read_csv(
-                text, read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True)
+                _Bounded(text, limit, f"{path}: {what}.csv.gz"),
+                read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True),
             )
         except pa.ArrowInvalid as error:
             raise ValueError(f"{path}: {what}.csv.gz cannot be read ({error})") from None

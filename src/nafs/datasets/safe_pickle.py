@@ -64,5 +64,5 @@ def load_pickle(source: str | Path | IO[bytes], where: str | None = None) -> Any
             return load_pickle(file, where or str(source))
     try:
         return _Unpickler(source, encoding="latin1").load()
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError) as error:
+    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, LookupError) as error:
         raise ValueError(f"{where}: {error}") from error

@@ -134,14 +134,25 @@ def without_features(where: str, count: int, n: int, some: str, missing: str, no
     warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
 
 
+def row_numbers(names: Any) -> Any:
+    """Row of a matrix for each node: by id where ids are 0..n-1 in any order, by place otherwise."""
+    import pyarrow as pa
+
+    if pa.types.is_int64(names.type):
+        values = np.asarray(names)
+        if np.array_equal(np.sort(values), np.arange(len(values))):
+            return values
+    return np.arange(len(names))
+
+
 def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
-    """Row of the table for each node, or -1; rows of a matrix are in the nodes' order."""
+    """Row of the table for each node, or -1."""
     if table.numbered:
         if len(table.ids) != len(names):
             raise ValueError(
                 f"{table.where}: it has {len(table.ids)} rows for {len(names)} nodes; one each is needed"
             )
-        return np.arange(len(names))
+        return row_numbers(names)
     places = positions(table.ids, names)
     found = int((places >= 0).sum())
     if not found:

@@ -368,7 +368,8 @@ _REASONS = (
     ),
     (
         r'converting column "(?P<column>.*)"\. Could not convert string "(?P<value>.*)" to',
-        "{value!r} in column {column!r} is not a number; correct it, or leave the column out (--ignore)",
+        "{value!r} in column {column!r} is not a number; correct it, or leave the column out "
+        "(--ignore; weights: --unweighted)",
     ),
     (r"(?i)not utf-8|unicode", "this is not UTF-8 text; convert it, or check that it is a text table"),
     (r"(?i)CSV Error(.|\n)*quote", "a quoted value does not end; close or double the quote sign"),

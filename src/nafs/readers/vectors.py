@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from nafs.graph import Graph
 from nafs.graph.ids import check_unique, positions
+from nafs.readers.join import row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.tables import TableOptions, read_nodes
 
@@ -20,8 +22,9 @@ def read_vectors(path: str | os.PathLike[str], graph: Graph) -> NDArray[np.float
     Parameters
     ----------
     path : path
-        A table keyed by id (.parquet, .csv, ...) with numbers or lists of numbers, or a matrix (.npy) in the
-        graph's order.
+        A table keyed by id (.parquet, .csv, ...) with numbers or lists of numbers; or a matrix (.npy)
+        whose ids are in ``NAME.ids.csv`` beside it, or else whose row i belongs to id i, or to the i-th
+        node where ids are not 0..n-1.
     graph : Graph
 
     Returns
@@ -30,20 +33,41 @@ def read_vectors(path: str | os.PathLike[str], graph: Graph) -> NDArray[np.float
     """
     name = os.fspath(path)
     if is_matrix(name):
-        matrix: Any = read_matrix(name)
-        matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, np.float32)
-        if matrix.ndim != 2 or len(matrix) != graph.n_nodes:
-            raise ValueError(
-                f"{name}: it has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
-            )
-        return np.asarray(matrix)
+        return _checked(_from_matrix(name, graph), name)
     table = read_nodes(name, TableOptions())
     if table.features is None:
         raise ValueError(f"{name}: there are no columns of numbers in it")
-    check_unique(table.ids, name)
-    places = positions(table.ids, graph.id_array)
+    return _checked(np.asarray(table.features[_places(table.ids, graph, name)]), name)
+
+
+def _from_matrix(name: str, graph: Graph) -> Any:
+    matrix: Any = read_matrix(name)
+    matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: an embedding holds real numbers; found {matrix.dtype}")
+    if matrix.ndim != 2 or len(matrix) != graph.n_nodes:
+        raise ValueError(
+            f"{name}: it has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
+        )
+    beside = Path(name).with_suffix(".ids.csv")
+    if beside.is_file():  # as write_embedding leaves it
+        return matrix[_places(read_nodes(str(beside), TableOptions()).ids, graph, str(beside))]
+    return matrix[row_numbers(graph.id_array)]
+
+
+def _places(ids: Any, graph: Graph, name: str) -> NDArray[np.int64]:
+    check_unique(ids, name)
+    places = positions(ids, graph.id_array)
     lacking = int((places < 0).sum())
     if lacking:
         example = graph.id_array[int(np.flatnonzero(places < 0)[0])].as_py()
         raise ValueError(f"{name}: {lacking} of {graph.n_nodes} nodes are not in it, such as {example!r}")
-    return np.asarray(table.features[places])
+    return places
+
+
+def _checked(matrix: Any, name: str) -> NDArray[np.float32]:
+    found = np.asarray(matrix, np.float32)
+    bad = ~np.isfinite(found).all(axis=1)
+    if bad.any():
+        raise ValueError(f"{name}: {int(bad.sum())} of its rows hold NaN or inf; fill or drop them")
+    return found

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.graph import Graph
-from nafs.tasks.clustering import check_rows
-from nafs.tasks.result import TaskResult
+from nafs.tasks.result import TaskResult, check_rows
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)  # C of the logistic regression, chosen on validation
 Split = dict[str, NDArray[np.int64]]
@@ -34,6 +33,8 @@ def random_splits(
         Under "train", "validation" and "test".
     """
     codes = _codes(graph)
+    if not (train > 0 and validation > 0 and train + validation < 1):
+        raise ValueError(f"shares must be positive and below 1 in all; got {train} and {validation}")
     found = []
     for seed in range(count):
         rng = np.random.default_rng(seed)
@@ -79,9 +80,14 @@ def evaluate_classification(
         else f"logistic regression, {count} random splits"
     )
     splits = splits or random_splits(graph, count=count)
+    if not splits:
+        raise ValueError("at least 1 split is needed")
     values: dict[str, list[float]] = {"ACC": [], "F1": []}
     for split in splits:
         parts = {name: nodes[codes[nodes] >= 0] for name, nodes in split.items()}
+        empty = next((name for name, nodes in parts.items() if not len(nodes)), None)
+        if empty is not None:
+            raise ValueError(f"no labelled node is left for {empty}: the classes are too small to be split")
         best = _best_model(matrix, codes, parts)
         found, truth = best.predict(matrix[parts["test"]]), codes[parts["test"]]
         values["ACC"].append(float(accuracy_score(truth, found)))

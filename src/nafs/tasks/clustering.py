@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nafs.graph import Graph
 from nafs.tasks.quality import agreement, conductance, modularity
-from nafs.tasks.result import TaskResult
+from nafs.tasks.result import TaskResult, check_rows
 
 _LARGE = 1 << 26  # values; beyond that K-means works on samples
 
@@ -74,6 +74,8 @@ def evaluate_clustering(
         n_clusters = len(graph.labels.classes)
     if n_clusters < 2:
         raise ValueError(f"clustering needs at least 2 clusters; there is {n_clusters}")
+    if seeds < 1:
+        raise ValueError(f"at least 1 seed is needed; got {seeds}")
     values: dict[str, list[float]] = {}
     for seed in range(seeds):
         found = cluster(matrix, n_clusters, seed=seed, n_init=n_init)
@@ -81,17 +83,10 @@ def evaluate_clustering(
         if graph.labels is not None:
             known = graph.labels.known
             scores |= agreement(graph.labels.codes[known], found[known])
-        scores["modularity"] = modularity(graph.adjacency, found)
-        scores["conductance"] = conductance(graph.adjacency, found)
+        if not graph.adjacency.directed:  # both are defined for undirected graphs
+            scores["modularity"] = modularity(graph.adjacency, found)
+            scores["conductance"] = conductance(graph.adjacency, found)
         for name, value in scores.items():
             values.setdefault(name, []).append(value)
     how = f"K-means, {n_clusters} clusters, {seeds} seed{'s' if seeds > 1 else ''}"
     return TaskResult("clustering", values, how, {"n_clusters": n_clusters, "n_init": n_init})
-
-
-def check_rows(matrix: NDArray[Any], graph: Graph) -> None:
-    """Raise if an embedding has not one row for each node."""
-    if matrix.ndim != 2 or len(matrix) != graph.n_nodes:
-        raise ValueError(
-            f"the embedding has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
-        )

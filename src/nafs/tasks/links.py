@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nafs.checks import check_choice
 from nafs.graph import Graph
-from nafs.tasks.result import TaskResult
+from nafs.tasks.result import TaskResult, check_rows
 
 SCORES = ("inner", "cosine")
 Embed = Callable[[Graph], NDArray[Any]]
@@ -66,10 +66,14 @@ def split_links(graph: Graph, *, validation: float = 0.05, test: float = 0.10, s
     order = rng.permutation(len(edges))
     held_out = edges[order[: hidden_validation + hidden_test]]
     left = order[hidden_validation + hidden_test :]
-    weights = None if adjacency.weights is None else adjacency.weights[once][left]
+    loops = rows == columns
+    kept = np.concatenate([edges[left], np.column_stack([rows[loops], columns[loops]])])
+    weights = None
+    if adjacency.weights is not None:
+        weights = np.concatenate([adjacency.weights[once][left], adjacency.weights[loops]])
     codes = np.sort(edges[:, 0] * graph.n_nodes + edges[:, 1])
     return LinkSplit(
-        _graph_of(graph, edges[left], weights),
+        _graph_of(graph, kept, weights),
         held_out[:hidden_validation],
         _non_edges(rng, codes, graph.n_nodes, hidden_validation, None),
         held_out[hidden_validation:],
@@ -82,7 +86,8 @@ def _graph_of(graph: Graph, edges: NDArray[Any], weights: Any) -> Graph:
     n = graph.n_nodes
     values = np.ones(len(edges), bool) if weights is None else weights
     matrix = sp.coo_array((values, (edges[:, 0], edges[:, 1])), shape=(n, n))
-    return Graph(matrix, graph.features, labels=graph.labels, directed=False)
+    ids = graph.id_array if graph.has_ids else None
+    return Graph(matrix, graph.features, ids=ids, labels=graph.labels, directed=False, self_loops=True)
 
 
 def _non_edges(
@@ -162,10 +167,13 @@ def evaluate_links(
     """
     from sklearn.metrics import average_precision_score, roc_auc_score
 
+    if splits < 1:
+        raise ValueError(f"at least 1 split is needed; got {splits}")
     values: dict[str, list[float]] = {"AUC": [], "AP": [], "AUC hard": [], "AP hard": []}
     for seed in range(splits):
         split = split_links(graph, validation=validation, test=test, seed=seed)
         matrix = np.asarray(embed(split.graph))
+        check_rows(matrix, graph)
         truth = np.concatenate([np.ones(len(split.test)), np.zeros(len(split.test))])
         for suffix, none in (("", split.test_none), (" hard", split.test_hard)):
             scores = score_links(matrix, np.concatenate([split.test, none]), score)

@@ -64,13 +64,15 @@ def conductance(graph: Adjacency, clusters: NDArray[Any]) -> float:
     """Mean over clusters of the edges that leave over the smaller volume of cluster and rest; low is good."""
     within, volumes = _within(graph, clusters)
     smaller = np.minimum(volumes, volumes.sum() - volumes)
-    there = smaller > 0
-    return float(((volumes - within)[there] / smaller[there]).mean()) if there.any() else 0.0
+    # A cluster that holds every edge leaves nothing to compare with: the worst value, not the best.
+    shares = np.divide(volumes - within, smaller, out=np.ones_like(volumes), where=smaller > 0)
+    return float(shares[volumes > 0].mean()) if (volumes > 0).any() else 1.0
 
 
 def _within(graph: Adjacency, clusters: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Weight of stored edges that stay in each cluster, and each cluster's total degree."""
     weights = np.ones(graph.n_stored) if graph.weights is None else graph.weights.astype(np.float64)
+    weights = np.where(graph.rows == graph.indices, 2 * weights, weights)  # a self-loop has two ends
     here, there = clusters[graph.rows], clusters[graph.indices]
     count = int(clusters.max()) + 1
     volumes = np.bincount(here, weights=weights, minlength=count)

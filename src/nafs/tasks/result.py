@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,11 @@ class TaskResult:
         width = max(len(name) for name in self.values) + 4
         lines = [f"{name:<{width}}{value}" for name, value in self.rows()]
         return "\n".join([f"{self.task} ({self.how})", *lines])
+
+
+def check_rows(matrix: NDArray[Any], graph: Graph) -> None:
+    """Raise if an embedding has not one row for each node."""
+    if matrix.ndim != 2 or len(matrix) != graph.n_nodes or not matrix.shape[1]:
+        raise ValueError(
+            f"the embedding has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
+        )
