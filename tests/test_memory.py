@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import random_graph
 
 from nafs import NAFS
@@ -82,10 +83,24 @@ def test_a_limit_decides_how_many_r_go_side_by_side():
 
 def test_what_cannot_fit_is_refused_before_it_starts():
     A, X = random_graph(0)
+    A = read_adjacency(A)
     with pytest.raises(MemoryError, match=r"needs .* besides its inputs, more than .* 1 kB"):
         NAFS(memory_limit="1kB").fit(X, adjacency=A)
     with pytest.raises(MemoryError, match="float16"):
         NAFS(memory_limit=1000).sweep(X, adjacency=A)
+
+
+def test_reading_the_graph_keeps_to_the_limit_or_is_refused():
+    n, f = 50_000, 1
+    ring = np.arange(n)
+    columns = np.concatenate([(ring + step) % n for step in range(1, 31)])
+    A = sp.coo_array((np.full(len(columns), 0.5, np.float32), (np.tile(ring, 30), columns)), shape=(n, n))
+    X = np.ones((n, f), np.float32)
+    with pytest.raises(
+        MemoryError, match=r"canonical form may take 116 MB, more than the memory_limit of 60 MB"
+    ):
+        NAFS(2, memory_limit="60MB", directed=False).fit(X, adjacency=A)
+    NAFS(2, memory_limit="60MB").fit(X, adjacency=read_adjacency(A, directed=False))
 
 
 def test_copies_of_the_inputs_count():

@@ -12,9 +12,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from nafs.engines import memory
+from nafs.engines.budget import parse_memory, show_bytes
 from nafs.engines.memory import ProgressCallback
 from nafs.engines.settings import Settings
 from nafs.graph import Adjacency, Features, Graph, nearest_neighbor_graph, read_adjacency, read_features
+from nafs.graph.adjacency import reading_nbytes
 from nafs.graph.indices import check_indices
 from nafs.smoothing.method import DEFAULT_R, check_hops
 
@@ -60,8 +62,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     memory_limit : int or str, optional
         Bytes, or a string like "4GB", for states, sums, the result and copies of the inputs. Within it
         several narrow r's are carried side by side, which is faster; what cannot fit raises MemoryError
-        before it starts. Bringing the graph into canonical form, before that, takes a few times the
-        memory of its neighbour lists for a moment. By default one r is carried at a time.
+        before it starts, and so does a graph whose reading, before that, would take more for a moment. By
+        default one r is carried at a time.
 
     Attributes
     ----------
@@ -298,6 +300,12 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         features = read_features(X)
         if adjacency is None:
             return features, nearest_neighbor_graph(X, self.n_neighbors, self.metric)
+        limit, needed = parse_memory(self.memory_limit), reading_nbytes(adjacency)
+        if limit is not None and needed > limit:
+            raise MemoryError(
+                f"bringing the graph into canonical form may take {show_bytes(needed)}, more than the "
+                f"memory_limit of {show_bytes(limit)}; raise the limit, or pass what nafs.graph.read_adjacency returns"
+            )
         graph = read_adjacency(
             adjacency, features.shape[0], directed=self.directed, self_loops=self.self_loops
         )

@@ -155,6 +155,16 @@ def read_adjacency(
     )
 
 
+def reading_nbytes(adjacency: Any) -> int:
+    """Bytes that :func:`read_adjacency` may take for a moment, result included; measured, rounded up."""
+    if isinstance(adjacency, Adjacency) or not sp.issparse(adjacency):
+        return 0
+    canonical = adjacency.format == "csr" and adjacency.has_canonical_format
+    weighted = adjacency.dtype != bool and bool((adjacency.data != 1).any())
+    each = (50 if canonical else 76) if weighted else 40
+    return int(each * adjacency.nnz + 32 * adjacency.shape[0])
+
+
 def matches_nodes(found: int, expected: int | None) -> None:
     """Raise if an adjacency has not as many nodes as there are feature rows."""
     if expected is not None and found != expected:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nafs.graph.indices import check_indices
 
 LARGEST = 1e30  # leaves room below float32's 3e38 for sums and for d̃^r
-_BLOCK = 1 << 20  # values looked at in one go
+_BLOCK = 1 << 17  # values looked at in one go
 _SPARSE_BELOW = 0.25  # share of stored values; above it dense rows are smaller and faster
 
 
