@@ -304,7 +304,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         if limit is not None and needed > limit:
             raise MemoryError(
                 f"bringing the graph into canonical form may take {show_bytes(needed)}, more than the "
-                f"memory_limit of {show_bytes(limit)}; raise the limit, or pass what nafs.graph.read_adjacency returns"
+                f"memory_limit of {show_bytes(limit)}; raise the limit, or pass what "
+                "nafs.graph.read_adjacency returns"
             )
         graph = read_adjacency(
             adjacency, features.shape[0], directed=self.directed, self_loops=self.self_loops
