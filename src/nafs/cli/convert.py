@@ -65,25 +65,7 @@ def convert(
         if Path(nodes_out).resolve() == Path(output).resolve():
             raise ValueError(f"OUT and --nodes-out are the same file, {nodes_out}")
         check_target(Path(nodes_out), force=force)
-    graph = o.read(
-        run,
-        edges,
-        features,
-        labels,
-        source=source,
-        target=target,
-        weight=weight,
-        unweighted=unweighted,
-        ignore=ignore,
-        id=id_column,
-        label=label_column,
-        delimiter=delimiter,
-        header=header,
-        comment=comment,
-        missing=missing,
-        directed=directed,
-        self_loops=self_loops,
-    )
+    graph = o.read(run, locals())
     whole = (output != "-" and not Path(output).suffix) or output.lower().endswith(".graphml")
     with run.stage("write"):
         if nodes_out is not None:

@@ -30,25 +30,7 @@ def describe(
 ) -> None:
     """Count nodes, edges, components, degrees, features and labels."""
     run = Run(quiet, as_json)
-    graph = o.read(
-        run,
-        edges,
-        features,
-        labels,
-        source=source,
-        target=target,
-        weight=weight,
-        unweighted=unweighted,
-        ignore=ignore,
-        id=id_column,
-        label=label_column,
-        delimiter=delimiter,
-        header=header,
-        comment=comment,
-        missing=missing,
-        directed=directed,
-        self_loops=self_loops,
-    )
+    graph = o.read(run, locals())
     with run.stage("count"):
         found = graph.describe()
     if as_json:

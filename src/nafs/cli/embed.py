@@ -85,25 +85,7 @@ def embed(
         check_embedding_target(output, layout, force=force)
     elif as_json:
         raise ValueError("--json and the embedding cannot both go to stdout; write the embedding to a file")
-    graph = o.read(
-        run,
-        edges,
-        features,
-        labels,
-        source=source,
-        target=target,
-        weight=weight,
-        unweighted=unweighted,
-        ignore=ignore,
-        id=id_column,
-        label=label_column,
-        delimiter=delimiter,
-        header=header,
-        comment=comment,
-        missing=missing,
-        directed=directed,
-        self_loops=self_loops,
-    )
+    graph = o.read(run, locals())
     graph = with_some_features(graph, columns, seed)
     run.notes += [note for note in graph.notes if note not in run.notes]
     embedding = _smooth(run, settings, graph)

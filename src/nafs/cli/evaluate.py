@@ -98,23 +98,7 @@ def evaluate(
             data = load_dataset(target, progress=not quiet)
         graph, split = data.graph, data.split
     else:
-        graph = o.read(
-            run,
-            target,
-            features,
-            labels,
-            source=source,
-            target=target_column,
-            weight=weight,
-            unweighted=unweighted,
-            ignore=ignore,
-            id=id_column,
-            label=label_column,
-            delimiter=delimiter,
-            header=header,
-            comment=comment,
-            missing=missing,
-        )
+        graph = o.read(run, locals() | {"edges": target, "target": target_column})
     if graph.features is None and embedding is None:
         run.notes.append("no features given: structural ones are made, for links without the hidden edges")
     if task == "all" and graph.labels is None:

@@ -155,16 +155,23 @@ def parse_r(text: str) -> tuple[float, ...]:
         raise ValueError(f"--r takes numbers separated by commas, such as 0,0.25,0.5; got {text!r}") from None
 
 
-def read(run: Run, edges: str, features: str | None, labels: str | None, **options: Any) -> Graph:
-    """The graph that a command's options describe."""
-    if options.get("delimiter") in ("tab", "\\t"):
+_COLUMNS = ("source", "target", "weight", "delimiter", "header", "comment", "missing")
+
+
+def read(run: Run, given: dict[str, Any]) -> Graph:
+    """The graph that a command's parameters, all of them by name, describe."""
+    options = {name: given[name] for name in _COLUMNS}
+    options |= {"id": given["id_column"], "label": given.get("label_column")}
+    options |= {name: given.get(name, False) for name in ("directed", "self_loops")}
+    if options["delimiter"] in ("tab", "\\t"):
         options["delimiter"] = "\t"
-    if options.pop("unweighted"):
+    if given["unweighted"]:
         options["weight"] = False
-    options["ignore"] = [name for name in (options.get("ignore") or "").split(",") if name]
-    if [edges, features, labels].count("-") > 1:
+    options["ignore"] = [name for name in (given["ignore"] or "").split(",") if name]
+    paths = [given["edges"], given["features"], given.get("labels")]
+    if paths.count("-") > 1:
         raise ValueError("only one of EDGES, --features and --labels can come from stdin")
-    with run.stage("read") as advance, _stdin_as_file([edges, features, labels]) as (a, b, c):
+    with run.stage("read") as advance, _stdin_as_file(paths) as (a, b, c):
         assert a is not None
         graph = read_graph(a, b, c, progress=advance, **options)
     run.notes += [note for note in graph.notes if note not in run.notes]

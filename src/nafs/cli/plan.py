@@ -44,24 +44,7 @@ def plan(
     run = Run(quiet, as_json)
     method = Method(hops, check_r(o.parse_r(r)), ensemble, weighting, distance)
     limit, n_threads = parse_memory(memory_limit), check_threads(threads)
-    graph = o.read(
-        run,
-        edges,
-        features,
-        None,
-        source=source,
-        target=target,
-        weight=weight,
-        unweighted=unweighted,
-        ignore=ignore,
-        id=id_column,
-        delimiter=delimiter,
-        header=header,
-        comment=comment,
-        missing=missing,
-        directed=directed,
-        self_loops=self_loops,
-    )
+    graph = o.read(run, locals())
     width = columns if graph.features is None else graph.features.shape[1]
     dtype = "float16" if float16 else "float32"
     least = plan_memory(graph.adjacency, width, method, state_dtype=dtype).nbytes
