@@ -580,6 +580,8 @@ def test_a_node_table_names_the_rows_of_a_matrix(tmp_path_factory, graph):
     write_graph(graph, folder / "a.mtx")
     write_nodes(graph, folder / "n.parquet")
     assert_same(read_graph(folder / "a.mtx", folder / "n.parquet"), graph)
+    Graph(graph.adjacency).save(folder / "nameless")
+    assert_same(read_graph(folder / "nameless", folder / "n.parquet"), graph)
 
 
 def test_what_networkx_knows_and_is_not_used_is_said():

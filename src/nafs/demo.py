@@ -1,30 +1,11 @@
-"""What the demo shows: digits whose images cluster better once smoothed over their nearest neighbours."""
+"""The demo's picture: digits before and after smoothing over their nearest neighbours."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from nafs.embedding import Embedding
-from nafs.graph import Graph, Labels
-
-
-def cluster_scores(matrix: Any, labels: Labels | None, seeds: int) -> tuple[str, str]:
-    """NMI and ARI of K-means, mean and deviation over seeds."""
-    from sklearn.cluster import KMeans
-    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-
-    assert labels is not None
-    count = len(labels.classes)
-    found = [KMeans(count, n_init=10, random_state=seed).fit_predict(matrix) for seed in range(seeds)]
-    scores = [
-        [score(labels.codes, clusters) for clusters in found]
-        for score in (normalized_mutual_info_score, adjusted_rand_score)
-    ]
-    nmi, ari = (f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in scores)
-    return nmi, ari
+from nafs.graph import Graph
 
 
 def draw(path: Path, graph: Graph, embedding: Embedding) -> bool:

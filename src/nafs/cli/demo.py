@@ -23,8 +23,9 @@ def demo(
     """Embed 1,797 bundled images of digits and compare clusters before and after."""
     from nafs.atomic import whole_folder
     from nafs.datasets import load_dataset
-    from nafs.demo import cluster_scores, draw
+    from nafs.demo import draw
     from nafs.embedding import embed
+    from nafs.tasks import evaluate_clustering
 
     run = Run(quiet)
     folder = Path(output)
@@ -36,8 +37,17 @@ def demo(
         assert graph.features is not None
         assert graph.features.dense is not None
         with run.stage("cluster"):
-            before = cluster_scores(graph.features.dense, graph.labels, _SEEDS)
-            after = cluster_scores(embedding.matrix, graph.labels, _SEEDS)
+            matrices = {"raw pixels": graph.features.dense, "embedding": embedding.matrix}
+            rows = [
+                (
+                    name,
+                    *(
+                        dict(evaluate_clustering(matrix, graph, seeds=_SEEDS).rows())[m]
+                        for m in ("NMI", "ARI")
+                    ),
+                )
+                for name, matrix in matrices.items()
+            ]
         with run.stage("draw"):
             drawn = draw(part / "digits.png", graph, embedding)
         with run.stage("write"):
@@ -47,6 +57,6 @@ def demo(
         run.notes.append("no picture: matplotlib is missing (pip install 'nafs[plot]')")
     if not quiet:
         results.print(f"K-means on {graph.n_nodes:,} digits, {_SEEDS} seeds; labels only judge", style="bold")
-        results.print(table_of([("raw pixels", *before), ("embedding", *after)], header=("", "NMI", "ARI")))
+        results.print(table_of(rows, header=("", "NMI", "ARI")))
     files = ["embedding.parquet", "graph", *(["digits.png"] if drawn else [])]
     run.finish("demo", [("result", ", ".join(str(folder / name) for name in files))], {})

@@ -232,7 +232,7 @@ def _with_tables(graph: Graph, nodes: NodeTable | None, labels: NodeTable | None
     return Graph(
         graph.adjacency,
         graph.features if found.features is None else found.features,
-        ids=ids,
+        ids=found.id_array if found.has_ids else None,
         labels=graph.labels if found.labels is None else found.labels,
         feature_names=graph.feature_names if found.features is None else found.feature_names,
         notes=dict.fromkeys(found.notes),

@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from nafs.graph import Graph, read_adjacency
-from nafs.graph.adjacency import find_stack_level
 from nafs.readers.columns import numbers_of
 from nafs.readers.edges import Edges
-from nafs.readers.join import NodeTable, attach, join
+from nafs.readers.join import isolated_note, without_features
 
 _VECTORS = ("x", "features")
 
@@ -144,8 +143,8 @@ def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> 
             notes.append(
                 f"y of shape {found.shape} and type {found.dtype} is no class for each node: not used"
             )
-    graph = attach(adjacency, None, None, notes)
-    return Graph(adjacency, features, labels=labels, notes=graph.notes)
+    notes += isolated_note(adjacency)
+    return Graph(adjacency, features, labels=labels, notes=notes)
 
 
 def _array(tensor: Any) -> Any:
@@ -192,46 +191,33 @@ def _from_lists(
     import pyarrow as pa
 
     numbers = None if weights is None else numbers_of(weights, "edge weights")
-    places = pa.array(np.arange(len(names)))
-    edges = Edges(places, ends[:, 0].astype(np.int32), ends[:, 1].astype(np.int32), numbers)
+    edges = Edges(names, ends[:, 0].astype(np.int32), ends[:, 1].astype(np.int32), numbers)
+    adjacency = edges.adjacency(None, len(names), directed=directed, self_loops=self_loops)
+    notes: list[str] = []
     wanted = (
         features
         if features is not None
         else next((name for name in _VECTORS if any(name in data for data in attributes)), None)
     )
     matrix, column_names, lacking = (
-        _vectors(attributes, wanted, names) if wanted is not None else (None, None, 0)
+        _vectors(attributes, wanted, names) if wanted is not None else (None, None, [])
     )
     chosen = label or ("label" if any("label" in data for data in attributes) else None)
     if label is not None and not any(label in data for data in attributes):
         raise ValueError(f"no node has the attribute {label!r} for labels")
     labels = None if chosen is None else _label_array([data.get(chosen) for data in attributes])
     if one_way:
-        edges.notes.append(
-            "the graph is directed; its edges count both ways (directed=True keeps the direction)"
-        )
+        notes.append("the graph is directed; its edges count both ways (directed=True keeps the direction)")
     if wanted is None:
         unused = sorted({name for data in attributes for name, value in data.items() if _is_number(value)})
         if unused:
-            edges.notes.append(
+            notes.append(
                 f"node attributes {', '.join(unused[:5])} are not used; features=[...] makes them features"
             )
-    if lacking:
-        import warnings
-
-        text = f"{lacking} of {len(names)} nodes have no features and get zeros"
-        edges.notes.append(text)
-        warnings.warn(text, UserWarning, stacklevel=find_stack_level())
-    table = NodeTable(places, matrix, column_names, labels, "nodes")
-    found = join(edges, table, directed=directed, self_loops=self_loops)
-    return Graph(
-        found.adjacency,
-        found.features,
-        ids=names,
-        labels=found.labels,
-        feature_names=found.feature_names,
-        notes=found.notes,
-    )
+    if len(lacking):
+        without_features("nodes", names.take(pa.array(lacking)), len(names), "zeros", notes)
+    notes += isolated_note(adjacency)
+    return Graph(adjacency, matrix, ids=names, labels=labels, feature_names=column_names, notes=notes)
 
 
 def _label_array(values: list[Any]) -> Any:
@@ -242,8 +228,8 @@ def _label_array(values: list[Any]) -> Any:
 
 def _vectors(
     attributes: list[dict[str, Any]], wanted: str | Sequence[str], names: Any
-) -> tuple[Any, list[str] | None, int]:
-    """The feature matrix, its column names, and how many nodes had no features."""
+) -> tuple[Any, list[str] | None, list[int]]:
+    """The feature matrix, its column names, and which nodes had no features."""
     several = [wanted] if isinstance(wanted, str) else list(wanted)
     rows = [_vector(data, several) for data in attributes]
     width = max((len(row) for row in rows if row is not None), default=0)
@@ -260,7 +246,7 @@ def _vectors(
         except (TypeError, ValueError):
             raise ValueError(f"the features of node {names[i].as_py()!r} are not numbers: {row!r}") from None
     plain = len(several) == width
-    return matrix, several if plain else None, sum(row is None for row in rows)
+    return matrix, several if plain else None, [i for i, row in enumerate(rows) if row is None]
 
 
 def _is_number(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Edges, features and labels that come apart, brought together by node id.
 
-The rules, each of which leaves a note on the graph:
+The rules; what they had to do is noted on the graph:
 
 * nodes come in the order of the feature table; ids that only edges name follow in order of appearance;
 * a node that has no features gets zeros, with a warning, or is an error (the command line's default);
@@ -71,10 +71,10 @@ def join(
         if len(without):
             ids, features, known = _extend(ids, edge_ids, without, features, known)
             if features is not None:
-                without_features(nodes.where, len(without), n, _some(ids[n - len(without) :]), missing, notes)
+                without_features(nodes.where, ids[n - len(without) :], n, missing, notes)
     if labels is not None:
         known = _labels_for(ids, labels, notes)
-    notes += _isolated_note(adjacency)
+    notes += isolated_note(adjacency)
     return Graph(
         adjacency,
         features,
@@ -108,10 +108,8 @@ def attach(
             notes.append(f"{nodes.where}: its rows name the {n} nodes of the matrix, in order")
         places = _places(nodes, names, notes)
         if nodes.features is not None:
-            lacking = int((places < 0).sum())
-            if lacking:
-                some = _some(names.filter(pa.array(places < 0)))
-                without_features(nodes.where, lacking, n, some, missing, notes)
+            if (places < 0).any():
+                without_features(nodes.where, names.filter(pa.array(places < 0)), n, missing, notes)
             rows = np.where(places < 0, len(nodes.ids), places)
             features = nodes.features if _in_order(places) else _pad(nodes.features, 1)[rows]
             feature_names = nodes.feature_names
@@ -119,18 +117,18 @@ def attach(
             known = nodes.labels.take(pa.array(places, mask=places < 0))
     if labels is not None:
         known = _labels_for(names, labels, notes)
-    notes += _isolated_note(adjacency)
+    notes += isolated_note(adjacency)
     return Graph(adjacency, features, ids=ids, labels=known, feature_names=feature_names, notes=notes)
 
 
-def without_features(where: str, count: int, n: int, some: str, missing: str, notes: list[str]) -> None:
-    """Say that nodes have no features: a note and a warning, or an error."""
+def without_features(where: str, ids: Any, n: int, missing: str, notes: list[str]) -> None:
+    """Say that the nodes with these ids have no features: a note and a warning, or an error."""
     if missing == "error":
         raise ValueError(
-            f"{where}: {count} of {n} nodes have no row in it ({some}); add them, or let them have zeros "
-            "(--missing zeros, missing='zeros')"
+            f"{where}: {len(ids)} of {n} nodes have no row in it ({_some(ids)}); add them, or let them have "
+            "zeros (--missing zeros, missing='zeros')"
         )
-    notes.append(f"{count} of {n} nodes have no features and get zeros ({some})")
+    notes.append(f"{len(ids)} of {n} nodes have no features and get zeros ({_some(ids)})")
     warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
 
 
@@ -200,7 +198,8 @@ def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:
     return labels.labels.take(pa.array(places, mask=places < 0))
 
 
-def _isolated_note(adjacency: Adjacency) -> list[str]:
+def isolated_note(adjacency: Adjacency) -> list[str]:
+    """What to say of nodes without edges."""
     alone = np.diff(adjacency.indptr) == 0
     if adjacency.directed:
         alone[adjacency.indices] = False
