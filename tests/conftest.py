@@ -58,3 +58,13 @@ def random_graph(seed, n=60, density=0.08, *, weighted=False, n_features=10, spa
         X = np.abs(X) * (rng.random(X.shape) < 0.3)
     X[rng.random(n) < 0.1] = 0
     return sp.csr_array(A), X
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    from command import EDGES, FEATURES
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text(EDGES)
+    (tmp_path / "f.csv").write_text(FEATURES)
+    return tmp_path

@@ -66,3 +66,13 @@ def assert_same(a: Graph, b: Graph, *, ids=True, nodes=True):
     assert (a.labels is None) == (b.labels is None)
     if a.labels is not None:
         assert a.labels.to_arrow().to_pylist() == b.labels.to_arrow().to_pylist()
+
+
+EDGES = {"source": ["ann", "bob", "cy"], "target": ["bob", "cy", "dee"], "weight": [1.0, 2.5, 3.0]}
+NODES = {"id": ["dee", "cy", "bob", "ann"], "x0": [1.0, 2.0, 3.0, 4.0], "x1": [0.0, 1.0, 0.0, 1.0]}
+LABELS = ["red", "blue", "red", None]
+
+
+def reference():
+    """Four people, whichever way they are read."""
+    return from_edges(EDGES, NODES | {"label": LABELS})

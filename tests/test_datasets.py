@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from command import run
 
-from nafs.cli.main import main
 from nafs.datasets import CATALOG, contextual_sbm, erdos_renyi, load_dataset, load_planetoid, power_law
 from nafs.datasets.graphdata import load_graphdata
 from nafs.datasets.ogb import load_ogb
@@ -270,12 +270,6 @@ def test_power_law_degrees_have_a_heavy_tail():
 
 
 # --- the command --------------------------------------------------------------------------------
-
-
-def run(*words):
-    with pytest.raises(SystemExit) as stop:
-        main(list(words))
-    return stop.value.code
 
 
 def test_datasets_on_the_command_line(capsys, monkeypatch, tmp_path):

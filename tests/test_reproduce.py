@@ -5,8 +5,8 @@ import os
 from dataclasses import replace
 
 import pytest
+from command import run
 
-from nafs.cli.main import main
 from nafs.datasets import Dataset, contextual_sbm
 from nafs.reproduce import published, tables
 from nafs.reproduce.rivals import RIVALS, raw, ssgc
@@ -108,8 +108,6 @@ def test_the_command(small, tmp_path, monkeypatch, capsys):
         (("dancing",), 2),
         (("links", "--seeds", "0"), 2),
     ):
-        with pytest.raises(SystemExit) as stop:
-            main(["reproduce", *words])
-        assert stop.value.code == code
+        assert run("reproduce", *words) == code
     assert "unknown target 'dancing'" in capsys.readouterr().err
     assert (tmp_path / "out" / "links.md").exists()

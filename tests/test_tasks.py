@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import run
 from sklearn.metrics import normalized_mutual_info_score
 
 from nafs import Graph, embed
-from nafs.cli.main import main
 from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset, power_law
 from nafs.tasks import (
     TaskResult,
@@ -312,12 +312,6 @@ def test_classification_on_cora_is_near_the_papers(planetoid_home):
 
 
 # --- the command ----------------------------------------------------------------------
-
-
-def run(*words):
-    with pytest.raises(SystemExit) as stop:
-        main([str(word) for word in words])
-    return stop.value.code
 
 
 def test_evaluate_a_graph_of_ones_own(graph, tmp_path, monkeypatch, capsys):

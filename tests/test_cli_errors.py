@@ -1,0 +1,164 @@
+"""Bad input is one clear line and exit code 2."""
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from command import run, spawn
+
+
+def parquet_cut_short(path):
+    pq.write_table(pa.table({"source": ["a"] * 500, "target": ["b"] * 500}), path)
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+BAD_EDGES = {
+    "ragged": ("e.csv", "a,b\nb,c\nc\n", "line 3: 1 column(s) where 2 are expected"),
+    "too long": ("e.csv", "a,b\nb,c,d\n", "line 2: 3 column(s) where 2 are expected"),
+    "words for weights": (
+        "e.csv",
+        "s,t,weight\na,b,1\nb,c,heavy\n",
+        "line 3: 'heavy' in column 'weight' is not a number",
+    ),
+    "negative weight": ("e.csv", "s,t,weight\na,b,1\nb,c,-2\n", "the weight of edge 2 is -2.0"),
+    "missing weight": ("e.csv", "s,t,weight\na,b,1\nb,c,\n", "the weight of edge 2 is missing"),
+    "missing id": ("e.csv", "source,target\na,b\n,c\n", "the source id of edge 2 is missing"),
+    "cut Parquet": ("e.parquet", parquet_cut_short, "not a whole Parquet file"),
+    "no Parquet": ("e.parquet", b"hello", "not a whole Parquet file"),
+    "garbage": ("e.csv", bytes(range(128, 256)) * 20, "not UTF-8"),
+    "Latin-1": ("e.csv", "a,b\ncafé,b\n".encode("latin-1"), "line 2: this is not UTF-8"),
+    "empty": ("e.csv", "", "the file is empty"),
+    "comments only": ("e.csv", "# nothing\n# here\n", "the file is empty but for comments"),
+    "header only": ("e.csv", "source,target\n", "there are no edges in it"),
+    "header twice": ("e.csv", "source,target\na,b\nsource,target\nb,c\n", "data row 2 repeats the header"),
+    "names twice": ("e.csv", "source,source\na,b\n", "names the column 'source' twice"),
+    "one column": ("e.csv", "a\nb\n", "found one column where an edge list needs two"),
+    "open quote": ("e.csv", 'a,b\n"c,d\n', "e.csv"),
+    "no matrix": ("e.npz", b"PK nonsense", "cannot be read as a matrix"),
+    "no MatrixMarket": ("e.mtx", "%%MatrixMarket nonsense\n", "cannot be read as a matrix"),
+    "cut GraphML": ("e.graphml.gz", gzip.compress(b"<graphml>" * 999)[:40], "cannot be read as GraphML"),
+    "no GraphML": ("e.graphml", "<graphml><node", "cannot be read as GraphML"),
+    "not square": (
+        "e.mtx",
+        "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 1.0\n",
+        "must be square",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_EDGES)
+def test_bad_edges_get_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    file, content, message = BAD_EDGES[name]
+    if callable(content):
+        content(tmp_path / file)
+    else:
+        (tmp_path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert run("embed", file, "-o", "z.csv") == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert file in shown
+    assert shown.count("\n") == 1
+    assert os.listdir() == [file]
+
+
+BAD_FEATURES = {
+    "ids missing": ("f.csv", "id,a\nann,1\nbob,2\ncy,3\n", "1 of 4 nodes have no row in it ('dee')"),
+    "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
+    "words": ("f.csv", "id,a\nann,1\nbob,many\n", "line 3: 'many' in column 'a' is not a number"),
+    "missing": ("f.csv", "id,a\nann,1\nbob,\n", "the feature 'a' in data row 2 is missing or infinite"),
+    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' comes 2 times (rows 1 and 3)"),
+    "no rows": ("f.csv", "id,a\n", "the table has no rows"),
+    "matrix for named nodes": ("f.npy", np.eye(4), "rows are nodes 0..3, but e.csv names 'ann'"),
+    "pickle": ("f.npy", np.array([{"a": 1}], dtype=object), "pickled objects, which are not opened"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FEATURES)
+def test_bad_features_get_one_line_and_exit_code_2(place, capsys, name):
+    file, content, message = BAD_FEATURES[name]
+    if isinstance(content, str):
+        Path(file).write_text(content)
+    else:
+        np.save(file, content, allow_pickle=True)
+    assert run("embed", "e.csv", "-f", file, "-o", "z.csv") == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+    assert not Path("z.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("embed nowhere.csv -o z.csv", "no such file: nowhere.csv"),
+        ("embed part-*.csv -o z.csv", "no file matches part-*.csv"),
+        ("embed e.csv -f nowhere.csv -o z.csv", "no such file: nowhere.csv"),
+        ("embed e.csv -o z.xlsx", "embeddings are written as"),
+        ("embed e.csv -o nowhere/z.csv", "does not exist; create it first"),
+        ("embed . -o z.csv", "is a folder but not a saved graph"),
+        ("embed e.csv -o z.csv --hops -1", "--hops must be"),
+        ("embed e.csv -o z.csv --r 0,x", "--r takes numbers"),
+        ("embed e.csv -o z.csv --r 2", "r must lie in [0, 1]"),
+        ("embed e.csv -o z.csv --ensemble sum", "ensemble must be"),
+        ("embed e.csv -o z.csv --memory-limit lots", "--memory-limit must look like"),
+        ("embed e.csv -o z.csv --memory-limit 1kB", "more than the --memory-limit"),
+        ("embed e.csv -o z.csv --layout heap", "layout must be"),
+        ("embed e.csv -o z.csv --source nope", "no column 'nope' for the source"),
+        ("embed - -f - -o z.csv", "only one of"),
+        ("embed e.csv -o - --json", "cannot both go to stdout"),
+        ("convert e.csv z.docx", "graphs are written as"),
+    ],
+)
+def test_bad_requests_get_one_line_and_exit_code_2(place, capsys, words, message):
+    before = sorted(os.listdir())
+    assert run(*words.split()) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize(
+    "words", ["nonsense", "embed e.csv", "embed e.csv -o z.csv --hops many", "embed --nope"]
+)
+def test_usage_errors_are_exit_code_2(place, capsys, words):
+    assert run(*words.split()) == 2
+    assert "Error" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_no_permission(place, capsys):
+    Path("e.csv").chmod(0)
+    assert run("embed", "e.csv", "-o", "z.csv") == 2
+    assert "ermission" in capsys.readouterr().err
+    Path("closed").mkdir(mode=0o500)
+    assert run("embed", "f.csv", "-o", "closed/z.csv") == 2
+    assert "no permission to write" in capsys.readouterr().err
+
+
+def test_no_permission_is_said_in_one_line(place, capsys, monkeypatch):
+    real = Path.open
+
+    def closed(self, *arguments, **options):
+        if self.name == "e.csv":
+            raise PermissionError(13, "Permission denied", str(self))
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", closed)
+    assert run("embed", "e.csv", "-o", "z.csv") == 2
+    shown = capsys.readouterr().err
+    assert "Permission denied: 'e.csv'" in shown
+    assert shown.count("\n") == 1
+
+
+def test_debug_shows_the_traceback(place):
+    done = spawn("embed", "nowhere.csv", "-o", "z.csv", "--debug")
+    assert b"Traceback" in done.stderr
+    assert done.returncode == 2
+    assert b"Traceback" not in spawn("embed", "nowhere.csv", "-o", "z.csv").stderr

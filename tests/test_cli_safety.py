@@ -1,0 +1,120 @@
+"""Nothing is lost or half-written, whatever happens to a command."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pytest
+from command import run
+
+
+def test_nothing_is_overwritten_unless_told(place, capsys):
+    Path("z.csv").write_text("precious")
+    assert run("embed", "e.csv", "-f", "f.csv", "-o", "z.csv") == 2
+    assert "exists already" in capsys.readouterr().err
+    assert Path("z.csv").read_text() == "precious"
+    assert run("embed", "e.csv", "-f", "f.csv", "-o", "z.csv", "--force", "-q") == 0
+    assert "ann" in Path("z.csv").read_text()
+
+
+def test_a_file_that_appears_meanwhile_is_left_alone(place):
+    from nafs.atomic import whole_file
+
+    def write():
+        with whole_file(place / "late.csv", force=False) as part:
+            part.write_text("ours")
+            (place / "late.csv").write_text("theirs")
+
+    with pytest.raises(FileExistsError, match="appeared meanwhile"):
+        write()
+    assert (place / "late.csv").read_text() == "theirs"
+    (place / "link.csv").symlink_to(place / "late.csv")
+    with whole_file(place / "link.csv", force=True) as part:
+        part.write_text("through the link")
+    assert (place / "late.csv").read_text() == "through the link"
+    assert (place / "link.csv").is_symlink()
+    assert not list(place.glob(".*.part"))
+
+
+def test_a_full_disk_leaves_nothing_behind(place, capsys, monkeypatch):
+    class Full(pyarrow.csv.CSVWriter):
+        def write_table(self, *_):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pyarrow.csv, "CSVWriter", Full)
+    before = sorted(os.listdir())
+    assert run("embed", "e.csv", "-f", "f.csv", "-o", "z.csv") == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_device_behind_stdout(place):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "nafs", "embed", "e.csv", "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_an_interrupt_leaves_no_half_written_output(place):
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 60_000, (600_000, 2))
+    np.savetxt("big.csv", ends, fmt="%d", delimiter=",")
+    before = sorted(os.listdir())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nafs", "embed", "big.csv", "-o", "z.csv", "--hops", "2000"],
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    start = time.perf_counter()
+    shown = process.communicate(timeout=60)[1].decode()
+    assert time.perf_counter() - start < 20
+    assert process.returncode == 130
+    assert "interrupted" in shown
+    assert "Traceback" not in shown
+    assert sorted(os.listdir()) == before
+
+
+def test_the_two_files_of_an_npy_come_together(place, monkeypatch):
+    assert run("embed", "e.csv", "-o", "z.npy", "-q") == 0
+    before = {name: Path(name).read_bytes() for name in ("z.npy", "z.ids.csv")}
+    Path("e.csv").write_text("source,target\nnew,nodes\n")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    assert run("embed", "e.csv", "-o", "z.npy", "-q", "--force") == 2
+    assert {name: Path(name).read_bytes() for name in before} == before
+
+
+def test_an_interrupt_while_reading(place):
+    with Path("big.csv").open("w") as file:
+        file.write(
+            "".join(f"name-{i * 7919 % 2000003},name-{i * 104729 % 2000003}\n" for i in range(2_000_000))
+        )
+    before = sorted(os.listdir())
+    for wait in (0.2, 1.2, 2.0):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nafs", "embed", "big.csv", "-o", "z.csv"], stderr=subprocess.PIPE
+        )
+        time.sleep(wait)
+        process.send_signal(signal.SIGINT)
+        shown = process.communicate(timeout=60)[1].decode()
+        if wait > 1:  # before that Python itself may still be starting
+            assert process.returncode == 130, shown
+            assert "interrupted" in shown
+            assert "Traceback" not in shown
+        assert sorted(os.listdir()) == before
