@@ -1,113 +1,211 @@
-"""The paper's tables: measured once, kept, and set beside the published numbers."""
+"""The paper's tables and figures: measured once, kept, and set beside the published numbers."""
 
+import csv
 import json
-import os
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 from command import run
 
 from nafs.datasets import Dataset, contextual_sbm
-from nafs.reproduce import published, tables
-from nafs.reproduce.rivals import RIVALS, raw, ssgc
-from nafs.reproduce.store import Store, show
-from nafs.tasks import TaskResult, random_splits
+from nafs.datasets.download import is_present
+from nafs.reproduce import (
+    ablation,
+    arxiv,
+    comparison,
+    efficiency,
+    maps,
+    published,
+    rivals,
+    scalability,
+    smoothing_speed,
+    sparsity,
+)
+from nafs.reproduce.run import TARGETS, reproduce
+from nafs.reproduce.store import Store
+from nafs.reproduce.target import Cell, Target
+from nafs.tasks import random_splits
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """The targets on one small random graph in the place of Cora."""
+@pytest.fixture(scope="module")
+def small():
+    """One small random graph in the place of every data set, small scales, and rivals that stop early."""
     graph = contextual_sbm(200, n_classes=3, n_features=20, signal=2.0, seed=0)
-    data = Dataset("cora", "a stand-in", graph, random_splits(graph, count=1)[0])
-    monkeypatch.setattr(tables, "load_dataset", lambda _: data)
-    return {name: replace(target, datasets=("cora",)) for name, target in tables.TARGETS.items()}
+    split = random_splits(graph, count=1)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (comparison, sparsity, arxiv, smoothing_speed, ablation, efficiency, maps):
+            patch.setattr(module, "dataset", lambda name: Dataset(name, "a stand-in", graph, split))
+        for known in (rivals.RIVALS, rivals.CLUSTERING_RIVALS):
+            patch.setitem(known, "AGC", partial(rivals.agc, most=2))
+            patch.setitem(known, "NDLS", partial(rivals.ndls, most=10))
+        patch.setattr(arxiv, "is_present", lambda _: True)
+        patch.setattr(smoothing_speed, "GROUPS", {"degree below 9": (0, 9), "all nodes": (0, np.inf)})
+        patch.setattr(maps, "HOPS", (0, 5))
+        patch.setattr(scalability, "is_present", lambda _: False)
+        patch.setattr(scalability, "RANDOM_NODES", (300, 600))
+        patch.setattr(scalability, "RANDOM_P", 0.01)
+        patch.setattr(scalability, "NODES", 3000)
+        patch.setattr(scalability, "EDGES", 30_000)
+        patch.setattr(published, "SAMPLES", (100, 200, 300, 500, 1000))
+        yield
+    for cached in (scalability._whole, scalability._sample, scalability._random):
+        cached.cache_clear()
 
 
-@pytest.mark.parametrize("name", tables.TARGETS)
-def test_a_table_has_every_method_and_the_published_numbers(small, tmp_path, name):
-    target, told = small[name], []
-    files = tables.reproduce(target, tmp_path, seeds=2, told=told.append)
-    assert [file.name for file in files] == [f"{name}.md", f"{name}.csv"]
-    text = files[0].read_text()
-    for method in (*RIVALS, "NAFS-mean", "NAFS-max", "NAFS-concat", *target.others):
-        assert method in text
-    for number in target.numbers["concat"]["cora"]:
-        assert f"{number:.1f}" in text
-    lines = files[1].read_text().splitlines()
-    assert len(lines) == 1 + len(target.metrics) * (len(RIVALS) + 3 + len(target.others))
-    assert len(told) == len(RIVALS) + 6
+@pytest.fixture(scope="module")
+def folder(small, tmp_path_factory):
+    """Where all of them are written, one after the other."""
+    return tmp_path_factory.mktemp("reproduction")
+
+
+def rows_of(path):
+    with path.open() as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_target_writes_its_table_and_its_figure(folder, name):
+    told = []
+    files = reproduce(TARGETS[name], folder, seeds=2, told=lambda *what: told.append(what))
+    assert [file.name for file in files[:2]] == [f"{name}.md", f"{name}.csv"]
+    text, rows = files[0].read_text(), rows_of(files[1])
+    assert len({len(row) for row in rows}) == 1
+    assert len(rows) > 1
+    assert "nan" not in text
+    for file in files[2:]:
+        assert file.read_bytes().startswith(b"\x89PNG")
+        assert f"![]({file.name})" in text, "the page shows its picture"
+    cells = len(TARGETS[name].cells(2))
+    assert [done for _, done, _ in told] == [*range(cells), cells]
+
+
+@pytest.mark.parametrize("task", [comparison.LINKS, comparison.CLUSTERING, comparison.CLASSIFICATION])
+def test_a_comparison_has_every_method_and_every_published_number(folder, task):
+    reproduce(TARGETS[task.name], folder, seeds=2)
+    _, *rows = rows_of(folder / f"{task.name}.csv")
+    found = {(data, method, metric): cells for data, method, metric, *cells in rows}
+    assert len(found) == len(rows)
+    for data in task.datasets:
+        for i, metric in enumerate(task.metrics):
+            for rival in task.rivals:
+                shown, theirs, ours = found[data, rival, metric]
+                assert (shown, theirs) == ("", "")
+                assert float(ours.split()[0]) > 0
+            for method, numbers in task.others.items():
+                assert found[data, f"{method} (as published)", metric] == [f"{numbers[data][i]:.1f}", "", ""]
+            for variant in published.VARIANTS:
+                method = f"NAFS-{variant} (K={task.hops[variant][data]})"
+                shown, theirs, ours = found[data, method, metric]
+                assert shown == f"{task.numbers[variant][data][i]:.1f}"
+                assert float(theirs.split()[0]) > 0
+                assert float(ours.split()[0]) > 0
 
 
 def test_a_broken_run_goes_on_where_it_was(small, tmp_path):
-    target, measured = small["links"], []
+    measured = []
 
-    def breaking(*arguments):
-        measured.append(1)
-        if len(measured) == 4:
-            raise KeyboardInterrupt
-        return target.measure(*arguments)
+    def breaking(cell):
+        def measure():
+            measured.append(cell.key)
+            if len(measured) == 4:
+                raise KeyboardInterrupt
+            return cell.measure()
 
+        return Cell(cell.key, measure)
+
+    links = TARGETS["links"]
+    broken = replace(links, cells=lambda seeds: [breaking(cell) for cell in links.cells(seeds)])
     with pytest.raises(KeyboardInterrupt):
-        tables.reproduce(replace(target, measure=breaking), tmp_path, seeds=1)
-    assert os.listdir(tmp_path) == ["cells.json"]
-    assert len(json.loads((tmp_path / "cells.json").read_text())) == 3
-    tables.reproduce(replace(target, measure=breaking), tmp_path, seeds=1)
-    assert len(measured) == 4 + len(RIVALS) + 6 - 3
+        reproduce(broken, tmp_path, seeds=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["cells.json"]
+    assert list(json.loads((tmp_path / "cells.json").read_text())["cells"]) == measured[:3]
+    reproduce(broken, tmp_path, seeds=1)
+    assert len(measured) == 1 + len(links.cells(1)), "only the broken one is measured again"
     first = (tmp_path / "links.md").read_text()
-    tables.reproduce(replace(target, measure=breaking), tmp_path, seeds=1)
-    assert len(measured) == 4 + len(RIVALS) + 6 - 3, "nothing is measured twice"
+    reproduce(broken, tmp_path, seeds=1)
+    assert len(measured) == 1 + len(links.cells(1)), "nothing is measured twice"
     assert (tmp_path / "links.md").read_text() == first
-    (tmp_path / "cells.json").write_text("{")
+
+
+def test_cells_of_another_version_are_measured_again(tmp_path):
+    counted = Target("t", "t", lambda _: [Cell("a", lambda: {"x": [1.0]})], lambda store, _: store["a"])
+    assert reproduce(counted, tmp_path) == {"x": [1.0]}
+    (tmp_path / "cells.json").write_text('{"version": "0.0.0", "cells": {"a": {"x": [2.0]}}}')
+    assert reproduce(counted, tmp_path) == {"x": [1.0]}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', "\xff", '{"version": "0.1.0", "cells": 3}'])
+def test_a_damaged_store_is_named(tmp_path, text):
+    from nafs import __version__
+
+    (tmp_path / "cells.json").write_text(text.replace("0.1.0", __version__), encoding="latin-1")
     with pytest.raises(ValueError, match=r"cells\.json is damaged"):
         Store(tmp_path)
 
 
-def test_a_number_out_of_reach_is_marked(small, tmp_path):
-    target = small["classification"]
-    high = {variant: {"cora": (101.0,)} for variant in published.VARIANTS}
-    low = {variant: {"cora": (10.0,)} for variant in published.VARIANTS}
-    marked = tables.reproduce(replace(target, numbers=high), tmp_path / "a")[1].read_text()
-    assert sum(line.split(",")[-2].endswith("!") for line in marked.splitlines()) == 3
-    fine = tables.reproduce(replace(target, numbers=low), tmp_path / "b")[1].read_text()
-    assert "!" not in fine
+def test_a_value_that_is_no_number_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="a: a measured value is not finite"):
+        Store(tmp_path).keep("a", {"AUC": [0.5, float("nan")]})
+    assert not list(tmp_path.iterdir())
 
 
-def test_every_number_has_its_place():
-    for numbers, hops, names, count in (
-        (published.LINKS, published.LINK_HOPS, published.CITATIONS, 2),
-        (published.CLUSTERS, published.CLUSTER_HOPS, published.CLUSTERED, 3),
-        (published.CLASSES, published.CLUSTER_HOPS, published.CITATIONS, 1),
-    ):
-        for variant in published.VARIANTS:
-            assert set(numbers[variant]) == set(names)
-            assert set(names) <= set(hops[variant])
-            assert all(len(values) == count for values in numbers[variant].values())
+def test_a_number_out_of_reach_is_marked():
+    assert comparison.out_of_reach(75.4, [0.659, 0.661])
+    assert not comparison.out_of_reach(66.6, [0.659, 0.661])
+    rows = comparison.rows_of("cora", "m", ("ACC", "NMI"), (75.4, 50.0), {"ACC": [0.66], "NMI": [0.52]})
+    assert rows == [["cora", "m", "ACC", "75.4", "66.0 !", ""], ["cora", "m", "NMI", "50.0", "52.0", ""]]
 
 
-def test_ssgc_is_its_formula():
-    import numpy as np
-
-    graph = contextual_sbm(50, n_features=4, seed=1)
-    A = graph.adjacency.to_scipy().toarray() + np.eye(50)
-    S = A / np.sqrt(np.outer(A.sum(1), A.sum(1)))
-    X = graph.features.dense.astype(float)
-    hops = [np.linalg.matrix_power(S, k) @ X for k in range(1, 17)]
-    np.testing.assert_allclose(ssgc(graph), 0.95 * np.mean(hops, axis=0) + 0.05 * X, atol=1e-5)
-    np.testing.assert_array_equal(raw(graph), graph.features.dense)
-
-
-def test_numbers_are_shown_in_percent():
-    assert show(TaskResult("t", {"m": [0.5]}), "m") == "50.0"
-    assert show(TaskResult("t", {"m": [0.5, 0.6]}), "m") == "55.0 ± 5.0"
+def test_every_published_number_has_its_place():
+    for task in (comparison.LINKS, comparison.CLUSTERING, comparison.CLASSIFICATION):
+        for numbers in (task.numbers, task.others):
+            for row in numbers.values():
+                assert set(row) == set(task.datasets)
+                assert all(len(values) == len(task.metrics) for values in row.values())
+    for table in (published.WITHOUT_EDGES, published.WITHOUT_FEATURES):
+        assert all(len(row) == len(published.REMOVED) for row in table.values())
+    assert all(len(row) == len(published.SAMPLES) for row in published.SAMPLE_SECONDS.values())
 
 
-def test_the_command(small, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(tables, "TARGETS", small)
+def test_what_is_taken_away_is_gone():
+    graph = contextual_sbm(300, n_features=8, seed=0)
+    thin = sparsity.without_edges(graph, 0.4)
+    assert thin.n_edges == pytest.approx(0.6 * graph.n_edges, rel=0.1)
+    before, after = graph.adjacency.to_scipy(), thin.adjacency.to_scipy()
+    assert (after - after.multiply(before)).nnz == 0, "no edge is new"
+    bare = sparsity.without_features(graph, 0.4)
+    empty = ~bare.features.dense.any(axis=1)
+    assert empty.mean() == pytest.approx(0.4, abs=0.1)
+    np.testing.assert_array_equal(bare.features.dense[~empty], graph.features.dense[~empty])
+    assert sparsity.without_edges(graph, 0.0).n_edges == graph.n_edges
+
+
+def test_the_plain_program_is_the_method():
+    from nafs import embed
+    from nafs.reproduce.timing import plain_nafs
+
+    graph = contextual_sbm(100, n_features=8, seed=0)
+    np.testing.assert_allclose(plain_nafs(graph, 5), embed(graph, n_hops=5).matrix, atol=1e-5)
+
+
+def test_without_its_data_set_a_target_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path / "empty"))
+    monkeypatch.setattr(arxiv, "is_present", is_present)
+    files = reproduce(TARGETS["ogbn-arxiv"], tmp_path)
+    assert "nafs datasets fetch ogbn-arxiv" in files[0].read_text()
+
+
+def test_the_command(small, tmp_path, capsys):
     for words, code in (
-        (("links", "--seeds", "1", "-o", str(tmp_path / "out")), 0),
+        (("smoothing-speed", "--seeds", "1", "-o", str(tmp_path / "out")), 0),
+        (("list",), 0),
         (("dancing",), 2),
         (("links", "--seeds", "0"), 2),
     ):
         assert run("reproduce", *words) == code
-    assert "unknown target 'dancing'" in capsys.readouterr().err
-    assert (tmp_path / "out" / "links.md").exists()
+    output = capsys.readouterr()
+    assert "unknown target 'dancing'" in output.err
+    assert all(name in output.out for name in TARGETS)
+    assert (tmp_path / "out" / "smoothing-speed.md").exists()

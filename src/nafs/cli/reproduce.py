@@ -1,4 +1,4 @@
-"""`nafs reproduce`: the paper's tables, measured here."""
+"""`nafs reproduce`: the paper's tables and figures, measured here."""
 
 from __future__ import annotations
 
@@ -6,40 +6,47 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from nafs.cli import options as o
 from nafs.cli.console import messages
 
-_ALL = ("links", "clustering", "classification")
-
 
 def reproduce(
     targets: Annotated[
-        list[str], typer.Argument(metavar="TARGET...", help=f"{', '.join(_ALL)}, or all.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="TARGET...", help="Tables and figures by name, all, or list.", show_default=False
+        ),
     ],
-    output: Annotated[str, typer.Option("--output", "-o", help="Folder for the tables.")] = "reproduction",
+    output: Annotated[str, typer.Option("--output", "-o", help="Folder for the results.")] = "reproduction",
     seeds: Annotated[int, typer.Option(help="Seeds or splits for each number.")] = 10,
     quiet: o.QuietOption = False,
 ) -> None:
-    """Measure the paper's tables and set them beside the published numbers.
+    """Measure the paper's tables and figures and set them beside the published numbers.
 
     What is measured is kept in the folder; a run that was broken off goes on where it was.
     """
-    from nafs.reproduce.tables import TARGETS
-    from nafs.reproduce.tables import reproduce as measure
+    from nafs.cli.console import results, table_of
+    from nafs.reproduce.run import TARGETS
+    from nafs.reproduce.run import reproduce as measure
 
-    wanted = list(_ALL) if targets == ["all"] else targets
+    if targets == ["list"]:
+        results.print(table_of([(name, target.title) for name, target in TARGETS.items()]))
+        return
+    wanted = list(TARGETS) if targets == ["all"] else targets
     unknown = [name for name in wanted if name not in TARGETS]
     if unknown:
-        raise ValueError(f"unknown target {unknown[0]!r}; there are {', '.join(TARGETS)} and all")
+        raise ValueError(f"unknown target {unknown[0]!r}; there are {', '.join(TARGETS)}, and all")
     if seeds < 1:
         raise ValueError(f"--seeds must be at least 1; got {seeds}")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     for name in wanted:
-        with messages.status("") as status:
+        with Progress(*columns, console=messages, transient=True, disable=quiet) as bar:
+            task = bar.add_task(name)
 
-            def told(what: str, status: object = status) -> None:
-                if not quiet:
-                    status.update(what)  # type: ignore[attr-defined]
+            def told(what: str, done: int, total: int, bar: Progress = bar, task: object = task) -> None:
+                bar.update(task, description=what, completed=done, total=total)  # type: ignore[arg-type]
 
             files = measure(TARGETS[name], Path(output), seeds=seeds, told=told)
         if not quiet:

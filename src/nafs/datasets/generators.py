@@ -156,8 +156,10 @@ def _planted(
 
 def _gaussian(
     rng: np.random.Generator, labels: NDArray[Any], n_features: int, signal: float
-) -> NDArray[np.float32]:
-    """Standard normal features around a mean of length ``signal`` for each class."""
+) -> NDArray[np.float32] | None:
+    """Standard normal features around a mean of length ``signal`` for each class; none if none are wanted."""
+    if not n_features:
+        return None
     means = rng.standard_normal((int(labels.max()) + 1, n_features))
     means *= signal / np.linalg.norm(means, axis=1, keepdims=True)
     noise = rng.standard_normal((len(labels), n_features), dtype=np.float32)

@@ -1,68 +1,106 @@
-"""Measured cells of the tables, kept as they come, so that a run can be broken off and taken up again."""
+"""Measured cells, kept as they come, so that a run can be broken off and taken up again; and what is written.
+
+A folder holds ``cells.json`` and the tables and figures made from it.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from nafs import __version__
 from nafs.atomic import whole_file
-from nafs.tasks import TaskResult
+
+Values = dict[str, list[float]]
 
 _FILE = "cells.json"
 
 
 class Store:
-    """A folder of results: every cell once measured is there for the next run."""
+    """A folder of results: what was measured by this version is there for the next run."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self._cells: dict[str, dict[str, list[float]]] = {}
+        self._cells: dict[str, Values] = {}
         path = folder / _FILE
         if path.is_file():
             try:
                 found = json.loads(path.read_text(encoding="utf-8"))
-                self._cells = {str(key): dict(value) for key, value in found.items()}
-            except (json.JSONDecodeError, UnicodeDecodeError, TypeError, ValueError, AttributeError):
+                if found["version"] == __version__:
+                    self._cells = {str(key): dict(value) for key, value in found["cells"].items()}
+            except (
+                json.JSONDecodeError,
+                UnicodeDecodeError,
+                KeyError,
+                TypeError,
+                ValueError,
+                AttributeError,
+            ):
                 raise ValueError(f"{path} is damaged; delete it to measure everything again") from None
 
-    def cell(self, key: str, measure: Callable[[], TaskResult]) -> TaskResult:
-        """The result under a key, measured if it is not there yet."""
-        if key not in self._cells:
-            self._cells[key] = measure().values
-            self.write(_FILE, json.dumps(self._cells, indent=1))
-        return TaskResult(key, self._cells[key])
+    def __contains__(self, key: str) -> bool:
+        return key in self._cells
 
-    def write(self, name: str, text: str) -> Path:
-        """Write a file of the folder, whole."""
+    def __getitem__(self, key: str) -> Values:
+        return self._cells[key]
+
+    def keep(self, key: str, values: Values) -> None:
+        """Keep what was measured; every value is finite."""
+        if not all(np.isfinite(numbers).all() for numbers in values.values()):
+            raise ValueError(f"{key}: a measured value is not finite: {values}")
+        self._cells[key] = values
+        self._write(_FILE, json.dumps({"version": __version__, "cells": self._cells}, indent=1))
+
+    def table(
+        self, name: str, title: str, remarks: Sequence[str], header: list[str], rows: list[list[str]]
+    ) -> list[Path]:
+        """Write a table as Markdown and CSV."""
+        lines = [f"# {title}", ""]
+        for remark in remarks:
+            lines += [remark, ""]
+        lines += ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+        lines += ["| " + " | ".join(row) + " |" for row in rows]
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([header, *rows])
+        return [
+            self._write(f"{name}.md", "\n".join(lines) + "\n"),
+            self._write(f"{name}.csv", text.getvalue()),
+        ]
+
+    def figure(self, name: str, figure: Any) -> Path:
+        """Write a matplotlib figure."""
+        path = self.folder / f"{name}.png"
+        with whole_file(path, force=True) as part:
+            figure.savefig(part, dpi=120, format="png")
+        return path
+
+    def _write(self, name: str, text: str) -> Path:
         with whole_file(self.folder / name, force=True) as part:
             part.write_text(text, encoding="utf-8")
         return self.folder / name
 
 
-def show(result: TaskResult, metric: str) -> str:
-    """Percent, with the deviation where there is more than one value."""
-    mean = f"{100 * result.mean(metric):.1f}"
-    return mean if len(result.values[metric]) < 2 else f"{mean} ± {100 * result.deviation(metric):.1f}"
+def percent(values: Sequence[float]) -> str:
+    """Mean in percent, with the deviation where there is more than one value.
+
+    Examples
+    --------
+    >>> from nafs.reproduce.store import percent
+    >>> percent([0.5, 0.6]), percent([0.5])
+    ('55.0 ± 5.0', '50.0')
+    """
+    mean = f"{100 * np.mean(values):.1f}"
+    return mean if len(values) < 2 else f"{mean} ± {100 * np.std(values):.1f}"
 
 
-def as_markdown(title: str, remarks: list[str], header: list[str], rows: list[list[str]]) -> str:
-    """A table with its title and remarks."""
-    lines = [f"# {title}", "", *remarks, "", "| " + " | ".join(header) + " |"]
-    lines.append("|" + "---|" * len(header))
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def as_csv(header: list[str], rows: list[list[str]]) -> str:
-    """The same for machines."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer: Any = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+def seconds(values: Sequence[float]) -> str:
+    """The median, in seconds, to two figures."""
+    middle = float(np.median(values))
+    return f"{middle:.1f} s" if middle >= 1 else f"{middle:.2g} s"

@@ -1,0 +1,62 @@
+"""All targets by name, and the run that measures what is missing and writes what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from nafs.reproduce import (
+    ablation,
+    arxiv,
+    comparison,
+    efficiency,
+    maps,
+    scalability,
+    smoothing_speed,
+    sparsity,
+)
+from nafs.reproduce.store import Store
+from nafs.reproduce.target import Target
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for part in (comparison, sparsity, scalability, arxiv, smoothing_speed, ablation, efficiency, maps)
+    for target in part.TARGETS
+}
+
+
+def reproduce(
+    target: Target,
+    folder: Path,
+    *,
+    seeds: int = 10,
+    told: Callable[[str, int, int], None] | None = None,
+) -> list[Path]:
+    """Measure the cells of a target that are not in the folder yet, and write its files.
+
+    Parameters
+    ----------
+    target : Target
+    folder : Path
+        Cells that this version measured before are taken from there.
+    seeds : int
+        Seeds or splits for each number.
+    told : callable, optional
+        Called before each cell with its key, the number of cells done and of all cells; and at the end.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    store = Store(folder)
+    cells = target.cells(seeds)
+    for done, cell in enumerate(cells):
+        if told is not None:
+            told(cell.key, done, len(cells))
+        if cell.key not in store:
+            store.keep(cell.key, cell.measure())
+    files = target.write(store, seeds)
+    if told is not None:
+        told("", len(cells), len(cells))
+    return files

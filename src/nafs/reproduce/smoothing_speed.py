@@ -1,0 +1,56 @@
+"""The figure of smoothing speed: nodes with many neighbours get near the stationary state sooner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from nafs.reproduce.store import Store, Values
+from nafs.reproduce.target import COLOURS, MARKERS, Cell, Target, dataset, new_figure
+from nafs.smoothing import oversmoothing_distances
+
+NAME, TITLE, KEY = "smoothing-speed", "Smoothing speed by degree", "smoothing-speed/pubmed"
+DATASET, HOPS = "pubmed", 50
+GROUPS = {"degree below 3": (0, 3), "all nodes": (0, np.inf), "degree above 60": (61, np.inf)}
+
+
+def _measure() -> Values:
+    graph = dataset(DATASET).graph
+    assert graph.features is not None
+    degrees = np.diff(graph.adjacency.indptr)
+    distances = oversmoothing_distances(graph.features, graph.adjacency, HOPS, 0.0, "euclidean")
+    found = {}
+    for name, (low, high) in GROUPS.items():
+        members = (degrees >= low) & (degrees < high)
+        found[name] = distances[members].mean(axis=0, dtype=np.float64).tolist()
+        found[f"{name}, nodes"] = [float(members.sum())]
+    return found
+
+
+def _write(store: Store, _: int) -> list[Path]:
+    cell = store[KEY]
+    figure = new_figure(10, 4.2)
+    left, right = figure.subplots(1, 2)
+    for name, colour, marker in zip(GROUPS, COLOURS, MARKERS, strict=False):
+        curve = np.asarray(cell[name])
+        label = f"{name} ({cell[f'{name}, nodes'][0]:,.0f})"
+        for axis, values in ((left, curve), (right, curve / curve[0])):
+            axis.plot(values, color=colour, marker=marker, markevery=5, label=label)
+    left.set_ylabel("mean of D_i(k), Euclidean")
+    right.set_ylabel("mean of D_i(k), relative to hop 0")
+    for axis in (left, right):
+        axis.set_xlabel("hop k")
+        axis.set_yscale("log")
+        axis.grid(alpha=0.3, which="both")
+        axis.legend()
+    figure.suptitle("PubMed: distance to the stationary state, r = 0")
+    rows = [[str(hop), *(f"{cell[name][hop]:.5g}" for name in GROUPS)] for hop in range(HOPS + 1)]
+    remarks = [
+        "Mean Euclidean distance of nodes to the stationary state of their component, by degree.",
+        f"![]({NAME}.png)",
+    ]
+    return [*store.table(NAME, TITLE, remarks, ["hop", *GROUPS], rows), store.figure(NAME, figure)]
+
+
+TARGETS = (Target(NAME, TITLE, lambda _: [Cell(KEY, _measure)], _write),)
