@@ -16,6 +16,7 @@ FLOW = [
     "datasets",
     "smoothing",
     "engines",
+    "selection",
     "estimator",
     "writers",
     "embedding",

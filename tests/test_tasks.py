@@ -11,6 +11,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from nafs import Graph, embed
 from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset, power_law
+from nafs.selection.quality import agreement, conductance, modularity
 from nafs.tasks import (
     TaskResult,
     cluster,
@@ -21,7 +22,6 @@ from nafs.tasks import (
     score_links,
     split_links,
 )
-from nafs.tasks.quality import agreement, conductance, modularity
 
 
 @pytest.fixture(scope="module")

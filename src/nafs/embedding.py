@@ -16,6 +16,7 @@ from nafs.engines.settings import Settings
 from nafs.graph import Graph, Labels, structural_features
 from nafs.graph.ids import as_numpy
 from nafs.graph.structural import DEFAULT_COLUMNS
+from nafs.selection import Choice, choose
 from nafs.writers import write_embedding
 from nafs.writers.embeddings import LAYOUTS, embedding_table, id_table
 
@@ -31,12 +32,15 @@ class Embedding:
     labels : Labels, optional
     settings : dict
         How it was made.
+    choice : Choice, optional
+        What was left open and chosen.
     """
 
     matrix: NDArray[np.float32]
     id_array: Any
     labels: Labels | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    choice: Choice | None = None
 
     def __repr__(self) -> str:
         n, columns = self.matrix.shape
@@ -88,8 +92,8 @@ def embed(graph: Graph, *, progress: ProgressCallback | None = None, **settings:
     progress : callable, optional
         Called at least once per hop with a :class:`nafs.Progress`.
     **settings
-        ``n_hops``, ``r``, ``ensemble``, ``weighting``, ``distance``, ``state_dtype``, ``n_threads``,
-        ``memory_limit``, as in :class:`nafs.NAFS`.
+        ``n_hops``, ``r``, ``ensemble``, ``weighting``, ``distance``, ``preprocessing``, ``center``, ``goal``,
+        ``n_clusters``, ``state_dtype``, ``n_threads``, ``memory_limit``, as in :class:`nafs.NAFS`.
 
     Returns
     -------
@@ -108,10 +112,16 @@ def embed(graph: Graph, *, progress: ProgressCallback | None = None, **settings:
             f"embed takes a Graph; got {type(graph).__module__}.{type(graph).__qualname__}. Make one with "
             "nafs.read_graph, from_edges, from_networkx, from_igraph, from_pyg or Graph(adjacency, features)"
         )
-    chosen = Settings(**settings)
+    given = Settings(**settings)
     graph = with_some_features(graph)
     assert graph.features is not None
+    choice, features = choose(graph.adjacency, graph.features, given)
     matrix = memory.embed(
-        graph.adjacency, graph.features, chosen.method(), progress=progress, **chosen.resources()
+        graph.adjacency,
+        features,
+        given.method(choice.n_hops),
+        held=0 if features is graph.features else features.nbytes,
+        progress=progress,
+        **given.resources(),
     )
-    return Embedding(matrix, graph.id_array, graph.labels, asdict(chosen))
+    return Embedding(matrix, graph.id_array, graph.labels, asdict(choice.as_settings(given)), choice)

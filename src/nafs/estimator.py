@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from nafs.engines.settings import Settings
 from nafs.graph import Adjacency, Features, Graph, nearest_neighbor_graph, read_adjacency, read_features
 from nafs.graph.adjacency import reading_nbytes
 from nafs.graph.indices import check_indices
+from nafs.selection import Choice, choose
 from nafs.smoothing.method import DEFAULT_R, check_hops
 
 
@@ -32,8 +34,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
 
     Parameters
     ----------
-    n_hops : int, default=20
-        K, the number of hops.
+    n_hops : int or "auto", default=20
+        K, the number of hops. "auto" chooses it without labels, for the ``goal``.
     r : float or sequence of floats in [0, 1], default=(0, 0.1, 0.2, 0.3, 0.4, 0.5)
         Normalisations: 0 is the random walk, 0.5 the symmetric form, 1 the reverse walk.
     ensemble : {"mean", "max", "concat"}, default="mean"
@@ -44,6 +46,17 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     distance : {"cosine", "euclidean", "stationary_cosine"}, default="cosine"
         Cosine to the node's own features; Euclidean distance to the stationary state; one minus the
         cosine to the stationary state.
+    preprocessing : {"auto", "none", "l2", "tfidf", "standardize"}, optional
+        What is done to the features first, see :func:`nafs.selection.prepare`; "auto" goes by what the
+        values look like. By default "auto" where ``n_hops`` is "auto", and "none" otherwise.
+    center : {"auto", "none", "mean", "stationary"}, default="auto"
+        What is taken away from every row first. "auto" takes nothing away but where the number of hops is
+        chosen for links: then whichever of "none" and "mean" does better.
+    goal : {"clusters", "links"}, default="clusters"
+        What ``n_hops="auto"`` is to be good for: clusters, by the modularity of those found; or links, by
+        edges that are hidden for the choice.
+    n_clusters : int, optional
+        Clusters that ``n_hops="auto"`` looks for; 8 where it is not known.
     n_neighbors : int, default=10
         Neighbours of each row in the graph that is built when no adjacency is given.
     metric : str, default="euclidean"
@@ -72,6 +85,10 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         "concat".
     adjacency_ : Adjacency
         The graph that ``fit`` used, after the rules of :func:`nafs.graph.read_adjacency`.
+    choice_ : Choice
+        What was left open and chosen: ``n_hops``, ``preprocessing``, ``center``, the criterion's ``curve``.
+    n_hops_ : int
+        The number of hops, given or chosen.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where X had column names.
@@ -95,12 +112,16 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
 
     def __init__(
         self,
-        n_hops: int = 20,
+        n_hops: int | str = 20,
         r: float | Sequence[float] = DEFAULT_R,
         ensemble: str = "mean",
         weighting: str = "adaptive",
         distance: str = "cosine",
         *,
+        preprocessing: str | None = None,
+        center: str = "auto",
+        goal: str = "clusters",
+        n_clusters: int | None = None,
         n_neighbors: int = 10,
         metric: str = "euclidean",
         directed: bool | None = None,
@@ -114,6 +135,10 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         self.ensemble = ensemble
         self.weighting = weighting
         self.distance = distance
+        self.preprocessing = preprocessing
+        self.center = center
+        self.goal = goal
+        self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.directed = directed
@@ -193,8 +218,14 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         """
         check_is_fitted(self, "embedding_")
         features, graph = self._read(X, adjacency, reset=False)
-        held = _held(features, graph, X, adjacency)
-        return self._embed(features, graph, held, progress)
+        return self._embed(
+            features, graph, X, adjacency, self.choice_.as_settings(self._settings()), progress
+        )[0]
+
+    def explain(self) -> str:
+        """What was left open in the settings, and what was chosen for which reason; a line each."""
+        check_is_fitted(self, "embedding_")
+        return str(self.choice_.explain())
 
     def sweep(
         self,
@@ -236,12 +267,14 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         if not ascending:
             raise ValueError("hops is empty: name at least one number of hops")
         features, graph = self._read(X, adjacency, reset=None)
+        given, held = features, _held(features, graph, X, adjacency)
+        _, features = choose(graph, features, replace(settings, n_hops=method.n_hops))
         return memory.sweep(
             graph,
             features,
             method,
             ascending,
-            held=_held(features, graph, X, adjacency),
+            held=held + (0 if features is given else features.nbytes),
             progress=progress,
             **settings.resources(),
         )
@@ -282,8 +315,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         ):
             raise TypeError("the second argument is y, which is ignored: pass the graph as adjacency=...")
         features, graph = self._read(X, adjacency, reset=True)
-        held = _held(features, graph, X, adjacency)
-        self.embedding_ = self._embed(features, graph, held, progress)
+        self.embedding_, self.choice_ = self._embed(features, graph, X, adjacency, self._settings(), progress)
+        self.n_hops_ = self.choice_.n_hops
         self.adjacency_ = graph
         return self.embedding_
 
@@ -334,12 +367,20 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         return graph.features, graph.adjacency
 
     def _embed(
-        self, features: Features, graph: Adjacency, held: int, progress: ProgressCallback | None
-    ) -> NDArray[np.float32]:
-        settings = self._settings()
-        return memory.embed(
-            graph, features, settings.method(), held=held, progress=progress, **settings.resources()
-        )
+        self,
+        features: Features,
+        graph: Adjacency,
+        X: Any,
+        adjacency: Any,
+        settings: Settings,
+        progress: ProgressCallback | None,
+    ) -> tuple[NDArray[np.float32], Choice]:
+        held = _held(features, graph, X, adjacency)
+        choice, prepared = choose(graph, features, settings)
+        held += 0 if prepared is features else prepared.nbytes
+        method = settings.method(choice.n_hops)
+        found = memory.embed(graph, prepared, method, held=held, progress=progress, **settings.resources())
+        return found, choice
 
     def _settings(self) -> Settings:
         return Settings(
@@ -351,6 +392,10 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             self.state_dtype,
             self.n_threads,
             self.memory_limit,
+            self.preprocessing,
+            self.center,
+            self.goal,
+            self.n_clusters,
         )
 
 

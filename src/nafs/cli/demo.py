@@ -42,7 +42,7 @@ def demo(
                 (
                     name,
                     *(
-                        dict(evaluate_clustering(matrix, graph, seeds=_SEEDS).rows())[m]
+                        dict(evaluate_clustering(matrix, graph, method="kmeans", seeds=_SEEDS).rows())[m]
                         for m in ("NMI", "ARI")
                     ),
                 )

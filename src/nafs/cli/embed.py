@@ -32,11 +32,15 @@ def embed(
     ],
     features: o.FeaturesOption = None,
     labels: o.LabelsOption = None,
-    hops: o.HopsOption = 20,
+    hops: o.HopsOption = "20",
     r: o.ROption = "0,0.1,0.2,0.3,0.4,0.5",
     ensemble: o.EnsembleOption = "mean",
     weighting: o.WeightingOption = "adaptive",
     distance: o.DistanceOption = "cosine",
+    preprocessing: o.PreprocessingOption = None,
+    center: o.CenterOption = "auto",
+    goal: o.GoalOption = "clusters",
+    clusters: o.ClustersOption = None,
     columns: o.ColumnsOption = 128,
     seed: o.SeedOption = 0,
     source: o.SourceOption = None,
@@ -72,7 +76,7 @@ def embed(
     """
     run = Run(quiet, as_json)
     settings = Settings(
-        n_hops=hops,
+        n_hops=o.parse_hops(hops),
         r=o.parse_r(r),
         ensemble=ensemble,
         weighting=weighting,
@@ -80,6 +84,10 @@ def embed(
         n_threads=threads,
         memory_limit=memory_limit,
         state_dtype="float16" if float16 else "float32",
+        preprocessing=preprocessing,
+        center=center,
+        goal=goal,
+        n_clusters=clusters,
     )
     if output != "-":
         check_embedding_target(output, layout, force=force)
@@ -91,6 +99,7 @@ def embed(
     embedding = _smooth(run, settings, graph)
     _write(run, embedding, output, layout, force)
     n, width = embedding.matrix.shape
+    chosen = embedding.choice.reasons if embedding.choice is not None else ()
     where = "stdout" if output == "-" else output
     assert graph.features is not None
     run.finish(
@@ -99,6 +108,7 @@ def embed(
             ("nodes", f"{n:,}"),
             ("edges", f"{graph.n_edges:,}"),
             ("features", f"{graph.features.shape[1]:,}"),
+            *(("chosen", reason) for reason in chosen),
             ("dimensions", f"{width:,}"),
             ("result", where),
         ],
@@ -108,6 +118,7 @@ def embed(
             "edges": graph.n_edges,
             "features": graph.features.shape[1],
             "dimensions": width,
+            "chosen": list(chosen),
             "settings": {name: value for name, value in embedding.settings.items() if value is not None},
         },
     )

@@ -17,8 +17,9 @@ from nafs.embedding import embed
 from nafs.engines.settings import Settings
 from nafs.graph import Graph
 from nafs.readers.vectors import read_vectors
-from nafs.tasks.links import SCORES
+from nafs.selection.hidden_edges import SCORES
 
+METHODS = ("mixture", "kmeans")
 TASKS = ("clustering", "links", "classification")
 
 
@@ -51,14 +52,25 @@ def evaluate(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(help="Seeds or splits for each task.", rich_help_panel="Tasks")] = 10,
-    score: Annotated[str, typer.Option(help="Of links: inner or cosine.", rich_help_panel="Tasks")] = "inner",
+    method: Annotated[
+        str,
+        typer.Option(help="Of clustering: mixture, or kmeans as in the paper.", rich_help_panel="Tasks"),
+    ] = "mixture",
+    score: Annotated[
+        str,
+        typer.Option(
+            help="Of links: inner, cosine, or auto by the validation edges.", rich_help_panel="Tasks"
+        ),
+    ] = "auto",
     features: o.FeaturesOption = None,
     labels: o.LabelsOption = None,
-    hops: o.HopsOption = 20,
+    hops: o.HopsOption = "20",
     r: o.ROption = "0,0.1,0.2,0.3,0.4,0.5",
     ensemble: o.EnsembleOption = "mean",
     weighting: o.WeightingOption = "adaptive",
     distance: o.DistanceOption = "cosine",
+    preprocessing: o.PreprocessingOption = None,
+    center: o.CenterOption = "auto",
     source: o.SourceOption = None,
     target_column: Annotated[
         Optional[str], typer.Option("--target", help="Column of the target ids.", rich_help_panel=o.READING)
@@ -81,7 +93,17 @@ def evaluate(
     [dim]nafs evaluate cora --task links --hops 9[/dim]
     """
     run = Run(quiet, as_json)
-    settings = Settings(hops, o.parse_r(r), ensemble, weighting, distance, n_threads=threads)
+    settings = Settings(
+        o.parse_hops(hops),
+        o.parse_r(r),
+        ensemble,
+        weighting,
+        distance,
+        n_threads=threads,
+        preprocessing=preprocessing,
+        center=center,
+        n_clusters=clusters,
+    )
     if seeds < 1:
         raise ValueError(f"--seeds must be at least 1; got {seeds}")
     wanted = _tasks(task, embedding)
@@ -104,8 +126,9 @@ def evaluate(
     if task == "all" and graph.labels is None:
         wanted = [name for name in wanted if name == "links" or (name == "clustering" and clusters)]
         run.notes.append(f"the graph has no labels: {' and '.join(wanted) or 'nothing'} can be judged")
-    check_choice("score", score, SCORES)
-    judged = _judge(run, graph, wanted, settings, embedding, split, clusters, seeds, score)
+    check_choice("score", score, ("auto", *SCORES))
+    check_choice("method", method, METHODS)
+    judged = _judge(run, graph, wanted, settings, embedding, split, seeds, method, score)
     found = []
     for name, measure in judged:
         try:
@@ -143,28 +166,36 @@ def _judge(
     settings: Settings,
     embedding: str | None,
     split: Any,
-    clusters: int | None,
     seeds: int,
+    method: str,
     score: str,
 ) -> list[tuple[str, Callable[[], list[Any]]]]:
     """The tasks wanted, ready to be measured one by one."""
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from nafs.tasks import evaluate_classification, evaluate_clustering, evaluate_links
 
-    def make(some: Graph) -> Any:
-        return embed(some, **asdict(settings)).matrix
+    clusters = settings.n_clusters
+
+    def make(some: Graph, goal: str) -> Any:
+        classes = clusters or (None if some.labels is None else max(2, len(some.labels.classes)))
+        made = embed(some, **asdict(replace(settings, goal=goal, n_clusters=classes)))
+        for reason in () if made.choice is None else made.choice.reasons:
+            note = f"for {goal}: {reason}"
+            if note not in run.notes:
+                run.notes.append(note)
+        return made.matrix
 
     matrix: Any = None
     if set(wanted) - {"links"}:
         with run.stage("embed"):
-            matrix = make(graph) if embedding is None else read_vectors(embedding, graph)
+            matrix = make(graph, "clusters") if embedding is None else read_vectors(embedding, graph)
 
     def clustering() -> list[Any]:
-        return [evaluate_clustering(matrix, graph, n_clusters=clusters, seeds=seeds)]
+        return [evaluate_clustering(matrix, graph, n_clusters=clusters, method=method, seeds=seeds)]
 
     def links() -> list[Any]:
-        return [evaluate_links(graph, make, splits=seeds, score=score)]
+        return [evaluate_links(graph, lambda some: make(some, "links"), splits=seeds, score=score)]
 
     def classification() -> list[Any]:
         given = [] if split is None else [evaluate_classification(matrix, graph, [split])]

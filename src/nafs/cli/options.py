@@ -101,7 +101,35 @@ SelfLoopsOption = Annotated[
 ]
 
 HopsOption = Annotated[
-    int, typer.Option("--hops", "-k", help="K, the number of hops.", rich_help_panel=METHOD)
+    str,
+    typer.Option(
+        "--hops", "-k", help="K, the number of hops; auto chooses it without labels.", rich_help_panel=METHOD
+    ),
+]
+PreprocessingOption = Annotated[
+    Optional[str],
+    typer.Option(
+        help="Of the features: none, l2, tfidf, standardize, or auto by what they look like "
+        "[dim](default: auto with --hops auto, else none)[/dim].",
+        rich_help_panel=METHOD,
+    ),
+]
+CenterOption = Annotated[
+    str,
+    typer.Option(
+        help="What is taken away from every row: none, mean, stationary, or auto.", rich_help_panel=METHOD
+    ),
+]
+GoalOption = Annotated[
+    str, typer.Option(help="What --hops auto is good for: clusters or links.", rich_help_panel=METHOD)
+]
+ClustersOption = Annotated[
+    Optional[int],
+    typer.Option(
+        "--clusters",
+        help="Clusters that --hops auto looks for [dim](default: 8)[/dim].",
+        rich_help_panel=METHOD,
+    ),
 ]
 ROption = Annotated[
     str,
@@ -145,6 +173,16 @@ QuietOption = Annotated[
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the summary as JSON on stdout.", rich_help_panel=OUTPUT)
 ]
+
+
+def parse_hops(text: str) -> int | str:
+    """A number, or auto."""
+    if text.lower() == "auto":
+        return "auto"
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"--hops takes a whole number or auto; got {text!r}") from None
 
 
 def parse_r(text: str) -> tuple[float, ...]:

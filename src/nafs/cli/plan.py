@@ -9,14 +9,14 @@ from nafs.cli.console import Run, results, show_seconds, table_of
 from nafs.engines.budget import parse_memory, show_bytes
 from nafs.engines.memory import plan as plan_memory
 from nafs.engines.probe import guess_seconds
-from nafs.smoothing.method import Method, check_r
+from nafs.engines.settings import Settings
 from nafs.smoothing.threads import check_threads
 
 
 def plan(
     edges: o.EdgesArgument,
     features: o.FeaturesOption = None,
-    hops: o.HopsOption = 20,
+    hops: o.HopsOption = "20",
     r: o.ROption = "0,0.1,0.2,0.3,0.4,0.5",
     ensemble: o.EnsembleOption = "mean",
     weighting: o.WeightingOption = "adaptive",
@@ -42,7 +42,9 @@ def plan(
 ) -> None:
     """Say what an embedding would take: memory, disk and, from a one-second probe, time."""
     run = Run(quiet, as_json)
-    method = Method(hops, check_r(o.parse_r(r)), ensemble, weighting, distance)
+    wanted = o.parse_hops(hops)
+    settings = Settings(wanted, o.parse_r(r), ensemble, weighting, distance)
+    method = settings.method()
     limit, n_threads = parse_memory(memory_limit), check_threads(threads)
     graph = o.read(run, locals())
     width = columns if graph.features is None else graph.features.shape[1]
@@ -69,11 +71,13 @@ def plan(
     if as_json:
         print(json.dumps(facts | {"notes": run.notes}, ensure_ascii=False))
         return
-    run.say_notes()
     n, dimensions = graph.n_nodes, method.n_columns(width)
     kind = "structural features to be made" if graph.features is None else "features"
     size = f"{n:,} nodes, {graph.n_edges:,} edges, {width:,} {kind}"
-    work = f"{hops} hops and {len(method.r)} r's on {n_threads} thread(s)"
+    if wanted == "auto":
+        run.notes.append(f"--hops auto chooses among up to {method.n_hops}; that many are planned for")
+    run.say_notes()
+    work = f"{method.n_hops} hops and {len(method.r)} r's on {n_threads} thread(s)"
     rows = [
         ("graph", f"{size}; {show_bytes(graph.nbytes)} in memory"),
         ("result", f"{n:,} x {dimensions:,} float32: {show_bytes(output)} on disk as .npy"),

@@ -9,15 +9,21 @@ from typing import Any
 from nafs.checks import check_choice
 from nafs.engines.budget import parse_memory
 from nafs.smoothing.hops import STATE_DTYPES
-from nafs.smoothing.method import DEFAULT_R, Method, check_r
+from nafs.smoothing.method import DEFAULT_R, Method, check_hops, check_r
 from nafs.smoothing.threads import check_threads
+
+AUTO = "auto"
+GOALS = ("clusters", "links")
+LADDER = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 45, 60)  # numbers of hops that "auto" chooses from
+_PREPROCESSINGS = (AUTO, "none", "l2", "tfidf", "standardize")
+_CENTERS = (AUTO, "none", "mean", "stationary")
 
 
 @dataclass(frozen=True)
 class Settings:
     """How an embedding is made; checked when it is built. See :class:`nafs.NAFS` for the meaning."""
 
-    n_hops: int = 20
+    n_hops: int | str = 20
     r: float | Sequence[float] = DEFAULT_R
     ensemble: str = "mean"
     weighting: str = "adaptive"
@@ -25,14 +31,28 @@ class Settings:
     state_dtype: str = "float32"
     n_threads: int | None = None
     memory_limit: int | str | None = None
+    preprocessing: str | None = None
+    center: str = AUTO
+    goal: str = "clusters"
+    n_clusters: int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.n_hops, str) and self.n_hops != AUTO:
+            raise ValueError(f"n_hops must be a number or 'auto'; got {self.n_hops!r}")
+        if self.preprocessing is not None:
+            check_choice("preprocessing", self.preprocessing, _PREPROCESSINGS)
+        check_choice("center", self.center, _CENTERS)
+        check_choice("goal", self.goal, GOALS)
+        if self.n_clusters is not None and check_hops(self.n_clusters, "n_clusters") < 2:
+            raise ValueError(f"n_clusters must be 2 or more; got {self.n_clusters}")
         self.method()
         self.resources()
 
-    def method(self) -> Method:
-        """The method's own settings."""
-        return Method(self.n_hops, check_r(self.r), self.ensemble, self.weighting, self.distance)
+    def method(self, n_hops: int | None = None) -> Method:
+        """The method's own settings; with the most hops that are tried where the number is open."""
+        if n_hops is None:
+            n_hops = LADDER[-1] if self.n_hops == AUTO else self.n_hops  # type: ignore[assignment]
+        return Method(n_hops, check_r(self.r), self.ensemble, self.weighting, self.distance)  # type: ignore[arg-type]
 
     def resources(self) -> dict[str, Any]:
         """What the engine may use."""

@@ -38,7 +38,7 @@ def _measure(settings: Mapping[str, Any], hops: Sequence[int], seeds: int) -> Va
     graph = dataset(DATASET).graph
     found = {}
     for hop, matrix in NAFS(max(hops), **settings).sweep(graph, hops=hops):
-        result = evaluate_clustering(matrix, graph, seeds=seeds, n_init=STARTS)
+        result = evaluate_clustering(matrix, graph, method="kmeans", seeds=seeds, n_init=STARTS)
         found[str(hop)] = result.values["NMI"]
     return found
 

@@ -79,11 +79,12 @@ def nafs(hops: int, r: tuple[float, ...], variant: str) -> Rival:
 
 
 def _links(data: Dataset, make: Rival, seeds: int) -> TaskResult:
-    return evaluate_links(data.graph, make, splits=seeds)
+    return evaluate_links(data.graph, make, splits=seeds, score="inner")
 
 
 def _clusters(data: Dataset, make: Rival, seeds: int) -> TaskResult:
-    return evaluate_clustering(np.asarray(make(data.graph)), data.graph, seeds=seeds, n_init=STARTS)
+    matrix = np.asarray(make(data.graph))
+    return evaluate_clustering(matrix, data.graph, method="kmeans", seeds=seeds, n_init=STARTS)
 
 
 def _classes(data: Dataset, make: Rival, seeds: int) -> TaskResult:

@@ -101,7 +101,7 @@ def agc(graph: Graph, most: int = 60) -> NDArray[np.float32]:
     model = NAFS(most, 0.5, weighting="last", self_loops=True)
     best, least, classes = None, np.inf, _classes(graph)
     for _, state in model.sweep(_features(graph), adjacency=lazy):
-        spread = _spread(state, cluster(_left_vectors(state, classes), classes, n_init=3))
+        spread = _spread(state, cluster(_left_vectors(state, classes), classes, method="kmeans", n_init=3))
         if spread > least:
             break
         best, least = state, spread

@@ -11,6 +11,7 @@ from nafs.reproduce import (
     comparison,
     efficiency,
     maps,
+    quality,
     scalability,
     smoothing_speed,
     sparsity,
@@ -20,7 +21,17 @@ from nafs.reproduce.target import Target
 
 TARGETS: dict[str, Target] = {
     target.name: target
-    for part in (comparison, sparsity, scalability, arxiv, smoothing_speed, ablation, efficiency, maps)
+    for part in (
+        comparison,
+        sparsity,
+        scalability,
+        arxiv,
+        smoothing_speed,
+        ablation,
+        efficiency,
+        maps,
+        quality,
+    )
     for target in part.TARGETS
 }
 

@@ -57,7 +57,8 @@ def _key(name: str, rate: float, method: str, seeds: int) -> str:
 
 def _cells(name: str, thin: Thin, seeds: int) -> list[Cell]:
     def measure(make: Rival, rate: float) -> Values:
-        return evaluate_links(thin(dataset(DATASET).graph, rate), make, splits=seeds).values
+        thinned = thin(dataset(DATASET).graph, rate)
+        return evaluate_links(thinned, make, splits=seeds, score="inner").values
 
     return [
         Cell(_key(name, rate, method, seeds), partial(measure, make, rate))

@@ -1,8 +1,9 @@
 """Tasks that judge embeddings, ours or others': clustering, link prediction, classification."""
 
+from nafs.selection.hidden_edges import LinkSplit, score_links, split_links
 from nafs.tasks.classification import evaluate_classification, random_splits
 from nafs.tasks.clustering import cluster, evaluate_clustering
-from nafs.tasks.links import LinkSplit, evaluate_links, score_links, split_links
+from nafs.tasks.links import evaluate_links
 from nafs.tasks.result import TaskResult
 
 __all__ = [

@@ -1,142 +1,28 @@
-"""Link prediction: hide some edges, embed what is left, and tell hidden edges from pairs that are none.
-
-Nothing of size n × n is made: pairs are drawn at random and looked up among the sorted edges.
-"""
+"""Link prediction: hide some edges, embed what is left, and tell hidden edges from pairs that are none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs.checks import check_choice
 from nafs.graph import Graph
+from nafs.selection.hidden_edges import SCORES, LinkSplit, score_links, split_links
 from nafs.tasks.result import TaskResult, check_rows
 
-SCORES = ("inner", "cosine")
 Embed = Callable[[Graph], NDArray[Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class LinkSplit:
-    """A graph without its hidden edges, and pairs to judge: hidden edges and as many pairs that are none.
+def better_score(matrix: NDArray[Any], split: LinkSplit) -> str:
+    """The score that tells the validation edges best from pairs that are none."""
+    from sklearn.metrics import roc_auc_score
 
-    ``hard`` holds non-edges whose ends were drawn in proportion to their degree, as the ends of edges are.
-    """
-
-    graph: Graph
-    validation: NDArray[np.int64]
-    validation_none: NDArray[np.int64]
-    test: NDArray[np.int64]
-    test_none: NDArray[np.int64]
-    test_hard: NDArray[np.int64]
-
-
-def split_links(graph: Graph, *, validation: float = 0.05, test: float = 0.10, seed: int = 0) -> LinkSplit:
-    """Hide a share of the edges.
-
-    Parameters
-    ----------
-    graph : Graph
-        Undirected.
-    validation, test : float
-        Shares of the edges.
-    seed : int
-
-    Returns
-    -------
-    LinkSplit
-    """
-    adjacency = graph.adjacency
-    if adjacency.directed:
-        raise ValueError("link prediction is for undirected graphs: read the graph with directed=False")
-    rows, columns = adjacency.rows, adjacency.indices
-    once = rows < columns
-    edges = np.column_stack([rows[once], columns[once]]).astype(np.int64)
-    hidden_validation, hidden_test = int(len(edges) * validation), int(len(edges) * test)
-    if not (validation > 0 and test > 0 and validation + test < 1):
-        raise ValueError(f"shares must be positive and below 1 in all; got {validation} and {test}")
-    if hidden_test < 1 or hidden_validation < 1:
-        raise ValueError(f"too few edges to hide: there are {len(edges)}, at least 20 are needed")
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(edges))
-    held_out = edges[order[: hidden_validation + hidden_test]]
-    left = order[hidden_validation + hidden_test :]
-    loops = rows == columns
-    kept = np.concatenate([edges[left], np.column_stack([rows[loops], columns[loops]])])
-    weights = None
-    if adjacency.weights is not None:
-        weights = np.concatenate([adjacency.weights[once][left], adjacency.weights[loops]])
-    codes = np.sort(edges[:, 0] * graph.n_nodes + edges[:, 1])
-    return LinkSplit(
-        _graph_of(graph, kept, weights),
-        held_out[:hidden_validation],
-        _non_edges(rng, codes, graph.n_nodes, hidden_validation, None),
-        held_out[hidden_validation:],
-        _non_edges(rng, codes, graph.n_nodes, hidden_test, None),
-        _non_edges(rng, codes, graph.n_nodes, hidden_test, np.diff(adjacency.indptr)),
-    )
-
-
-def _graph_of(graph: Graph, edges: NDArray[Any], weights: Any) -> Graph:
-    n = graph.n_nodes
-    values = np.ones(len(edges), bool) if weights is None else weights
-    matrix = sp.coo_array((values, (edges[:, 0], edges[:, 1])), shape=(n, n))
-    ids = graph.id_array if graph.has_ids else None
-    return Graph(matrix, graph.features, ids=ids, labels=graph.labels, directed=False, self_loops=True)
-
-
-def _non_edges(
-    rng: np.random.Generator, codes: NDArray[Any], n: int, count: int, degrees: NDArray[Any] | None
-) -> NDArray[np.int64]:
-    """Distinct pairs that are no edges; ends drawn alike, or in proportion to degrees."""
-    free = n * (n - 1) // 2 - len(codes)
-    if free < 2 * count:
-        raise ValueError(f"the graph is too dense: {free} pairs are no edges, {2 * count} are needed")
-    reach = None if degrees is None else np.cumsum(degrees)
-    found = np.zeros(0, np.int64)
-    for _ in range(100):
-        if reach is None:
-            ends = rng.integers(0, n, (2, 2 * count + 16))
-        else:
-            ends = np.searchsorted(reach, rng.integers(0, reach[-1], (2, 2 * count + 16)), side="right")
-        low, high = ends.min(axis=0), ends.max(axis=0)
-        drawn = (low * n + high)[low < high]
-        at = np.minimum(np.searchsorted(codes, drawn), len(codes) - 1)
-        fresh = drawn[codes[at] != drawn]
-        together = np.concatenate([found, fresh])
-        _, first = np.unique(together, return_index=True)
-        found = together[np.sort(first)][:count]
-        if len(found) == count:
-            return np.column_stack([found // n, found % n])
-    raise ValueError("the graph is too dense around its hubs to draw non-edges by degree")
-
-
-def score_links(matrix: NDArray[Any], pairs: NDArray[Any], score: str = "inner") -> NDArray[np.float64]:
-    """Inner product or cosine of the ends of each pair, in float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nafs.tasks import score_links
-    >>> score_links(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), np.array([[0, 1], [1, 2]]), "cosine")
-    array([1., 0.])
-    """
-    check_choice("score", score, SCORES)
-    found = np.empty(len(pairs))
-    step = max(1, (1 << 22) // matrix.shape[1])
-    for top in range(0, len(pairs), step):
-        a, b = (matrix[pairs[top : top + step, i]].astype(np.float64) for i in range(2))
-        dots = np.einsum("ij,ij->i", a, b)
-        if score == "cosine":
-            sizes = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-            dots = np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0)
-        found[top : top + step] = dots
-    return found
+    pairs = np.concatenate([split.validation, split.validation_none])
+    truth = np.arange(len(pairs)) < len(split.validation)
+    return max(SCORES, key=lambda score: float(roc_auc_score(truth, score_links(matrix, pairs, score))))
 
 
 def evaluate_links(
@@ -144,7 +30,7 @@ def evaluate_links(
     embed: Embed,
     *,
     splits: int = 5,
-    score: str = "inner",
+    score: str = "auto",
     validation: float = 0.05,
     test: float = 0.10,
 ) -> TaskResult:
@@ -156,7 +42,8 @@ def evaluate_links(
     embed : callable
         Takes the graph without its hidden edges and returns a matrix with one row per node.
     splits : int
-    score : {"inner", "cosine"}
+    score : {"auto", "inner", "cosine"}
+        Inner product or cosine; "auto" takes whichever has the better AUC on the validation edges.
     validation, test : float
         Shares of the edges that are hidden; the test edges are judged.
 
@@ -167,6 +54,7 @@ def evaluate_links(
     """
     from sklearn.metrics import average_precision_score, roc_auc_score
 
+    check_choice("score", score, ("auto", *SCORES))
     if splits < 1:
         raise ValueError(f"at least 1 split is needed; got {splits}")
     values: dict[str, list[float]] = {"AUC": [], "AP": [], "AUC hard": [], "AP hard": []}
@@ -174,16 +62,18 @@ def evaluate_links(
         split = split_links(graph, validation=validation, test=test, seed=seed)
         matrix = np.asarray(embed(split.graph))
         check_rows(matrix, graph)
+        taken = better_score(matrix, split) if score == "auto" else score
         truth = np.concatenate([np.ones(len(split.test)), np.zeros(len(split.test))])
         for suffix, none in (("", split.test_none), (" hard", split.test_hard)):
-            scores = score_links(matrix, np.concatenate([split.test, none]), score)
+            scores = score_links(matrix, np.concatenate([split.test, none]), taken)
             values[f"AUC{suffix}"].append(float(roc_auc_score(truth, scores)))
             values[f"AP{suffix}"].append(float(average_precision_score(truth, scores)))
-    how = (
-        f"{score} product, {splits} split{'s' if splits > 1 else ''}"
-        if score == "inner"
-        else f"cosine, {splits} splits"
-    )
+    names = {
+        "inner": "inner product",
+        "cosine": "cosine",
+        "auto": "inner product or cosine by validation edges",
+    }
+    how = f"{names[score]}, {splits} split{'s' if splits > 1 else ''}"
     return TaskResult(
         "link prediction", values, how, {"score": score, "validation": validation, "test": test}
     )

@@ -1,0 +1,118 @@
+"""What each label-free ingredient brings, on every data set at hand: where it helps and where it hurts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nafs.datasets.catalog import find
+from nafs.datasets.download import is_present
+from nafs.embedding import embed
+from nafs.graph import Graph
+from nafs.reproduce.store import Store, Values, percent
+from nafs.reproduce.target import Cell, Target, dataset
+from nafs.tasks import evaluate_classification, evaluate_clustering, evaluate_links
+
+NAME, TITLE = "quality", "Label-free choices, one by one"
+CLUSTERED = ("cora", "citeseer", "pubmed", "wiki", "amazon-photo", "acm", "coauthor-cs", "digits")
+LINKED = ("cora", "citeseer", "pubmed", "wiki", "amazon-photo", "acm")
+CLASSIFIED = ("cora", "citeseer", "pubmed")
+AUTO = {"n_hops": "auto"}
+
+# Settings of the embedding, and of the task.
+Steps = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
+CLUSTERING: Steps = {
+    "20 hops, K-means": ({}, {"method": "kmeans", "n_init": 5}),
+    "+ preprocessing": ({"preprocessing": "auto"}, {"method": "kmeans", "n_init": 5}),
+    "+ mixture": ({"preprocessing": "auto"}, {}),
+    "+ hops: auto": (AUTO, {}),
+    "auto without preprocessing": (AUTO | {"preprocessing": "none"}, {}),
+    "auto, K-means": (AUTO, {"method": "kmeans", "n_init": 5}),
+    "auto, center mean": (AUTO | {"center": "mean"}, {}),
+    "auto, center stationary": (AUTO | {"center": "stationary"}, {}),
+}
+LINKS: Steps = {
+    "20 hops, inner product": ({}, {"score": "inner"}),
+    "+ preprocessing": ({"preprocessing": "auto"}, {"score": "inner"}),
+    "+ hops, center, score: auto": (AUTO, {}),
+    "auto without preprocessing": (AUTO | {"preprocessing": "none"}, {}),
+    "auto, center none": (AUTO | {"center": "none"}, {}),
+}
+CLASSIFICATION: Steps = {
+    "20 hops": ({}, {}),
+    "+ preprocessing": ({"preprocessing": "auto"}, {}),
+    "+ hops: auto": (AUTO, {}),
+}
+
+
+def _made(graph: Graph, settings: Mapping[str, Any], goal: str) -> Any:
+    assert graph.labels is not None
+    # Of the labels their number is used, as every clustering has to be told it.
+    return embed(graph, goal=goal, n_clusters=len(graph.labels.classes), **settings).matrix
+
+
+def _clusters(name: str, settings: Mapping[str, Any], judge: Mapping[str, Any], seeds: int) -> Values:
+    graph = dataset(name).graph
+    return evaluate_clustering(_made(graph, settings, "clusters"), graph, seeds=seeds, **judge).values
+
+
+def _links(name: str, settings: Mapping[str, Any], judge: Mapping[str, Any], seeds: int) -> Values:
+    make = partial(_made, settings=settings, goal="links")
+    return evaluate_links(dataset(name).graph, make, splits=seeds, **judge).values
+
+
+def _classes(name: str, settings: Mapping[str, Any], _: Mapping[str, Any], __: int) -> Values:
+    data = dataset(name)
+    assert data.split is not None
+    return evaluate_classification(_made(data.graph, settings, "clusters"), data.graph, [data.split]).values
+
+
+Measure = Callable[[str, Mapping[str, Any], Mapping[str, Any], int], Values]
+TASKS: dict[str, tuple[tuple[str, ...], Steps, tuple[str, ...], Measure]] = {
+    "clustering": (CLUSTERED, CLUSTERING, ("ACC", "NMI", "ARI"), _clusters),
+    "links": (LINKED, LINKS, ("AUC", "AP", "AUC hard"), _links),
+    "classification": (CLASSIFIED, CLASSIFICATION, ("ACC",), _classes),
+}
+
+
+def _key(task: str, name: str, step: str, seeds: int) -> str:
+    return f"{NAME}/{task}/{name}/{step}/{seeds} seeds"
+
+
+def _present(names: tuple[str, ...]) -> list[str]:
+    return [name for name in names if is_present(find(name))]
+
+
+def _cells(seeds: int) -> list[Cell]:
+    return [
+        Cell(_key(task, name, step, seeds), partial(measure, name, settings, judge, seeds))
+        for task, (names, steps, _, measure) in TASKS.items()
+        for name in _present(names)
+        for step, (settings, judge) in steps.items()
+    ]
+
+
+def _write(store: Store, seeds: int) -> list[Path]:
+    rows = []
+    for task, (names, steps, metrics, _) in TASKS.items():
+        for metric in metrics:
+            for step in steps:
+                found = {name: store[_key(task, name, step, seeds)][metric] for name in _present(names)}
+                shown = [percent(found[name]) if name in found else "" for name in CLUSTERED]
+                mean = f"{100 * np.mean([np.mean(values) for values in found.values()]):.1f}"
+                rows.append([task, metric, step, *shown, mean])
+    remarks = [
+        "Nothing here has seen a label but the number of clusters and, for classification, the training and "
+        "validation nodes of the public split. A line with + has what the lines above it have; the others "
+        f"change one thing in `auto`. Mean ± deviation over {seeds} seeds or splits; the last column is the "
+        "mean over data sets.",
+    ]
+    header = ["task", "metric", "setting", *CLUSTERED, "mean"]
+    return store.table(NAME, TITLE, remarks, header, rows)
+
+
+TARGETS = (Target(NAME, TITLE, _cells, _write),)

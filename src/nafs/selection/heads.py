@@ -1,0 +1,172 @@
+"""Clusters of an embedding: its leading directions, rows of length 1, and a mixture of Gaussians.
+
+The mixture has one covariance for all clusters. That is K-means with a metric of its own: directions along
+which the nodes of every cluster spread count for less.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph import Adjacency
+from nafs.selection.quality import modularity
+
+_NARROW = 1024  # columns; up to here directions come from the columns' own products
+_ENOUGH = 1e-3  # gain in log-likelihood for each node below which a fit is done
+_WARM_UP = 10  # steps of K-means before
+_FLOOR = 1e-4  # added to the covariance of rows of length 1
+
+
+def project(matrix: NDArray[Any], n_columns: int, seed: int = 0) -> NDArray[np.float64]:
+    """Rows along the leading singular directions of an embedding, scaled to length 1.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+    n_columns : int
+    seed : int
+        Of the approximation that wide matrices are given.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, min(n_columns, n, d))
+        A row of zeros stays.
+    """
+    from sklearn.utils.extmath import randomized_svd
+
+    n_columns = min(n_columns, *matrix.shape)
+    if matrix.shape[1] <= _NARROW:
+        _, vectors = np.linalg.eigh((matrix.T @ matrix).astype(np.float64))
+        axes = vectors[:, ::-1][:, :n_columns]
+    else:
+        _, _, right = randomized_svd(matrix, n_columns, n_iter=3, random_state=seed)
+        axes = right.T
+    rows = (matrix @ axes.astype(matrix.dtype)).astype(np.float64)
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(sizes > 0, sizes, 1))
+
+
+def mixture(
+    points: NDArray[np.float64],
+    n_clusters: int,
+    *,
+    graph: Adjacency | None = None,
+    seed: int = 0,
+    n_init: int = 5,
+    start: NDArray[np.int64] | None = None,
+    max_iter: int = 100,
+    most: int = 20_000,
+) -> NDArray[np.int64]:
+    """Clusters by a mixture of Gaussians with one covariance.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    n_clusters : int
+    graph : Adjacency, optional
+        Of several starts the one counts whose clusters have the highest modularity in this graph; without
+        it, the likeliest. (The likeliest mixture is often one that follows the noise.)
+    seed : int
+    n_init : int
+        Starts from K-means.
+    start : ndarray of int, optional
+        Clusters to start from besides.
+    max_iter : int
+        Steps of each start.
+    most : int
+        Rows that the mixture is fitted to.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    from sklearn.cluster import kmeans_plusplus
+
+    rng = np.random.default_rng(seed)
+    some = np.arange(len(points))
+    most = max(most, 10 * n_clusters)
+    if len(points) > most:
+        some = np.sort(rng.choice(len(points), most, replace=False))
+    sample = points[some]
+    starts = [] if start is None else [start[some]]
+    for _ in range(n_init):
+        centres, _ = kmeans_plusplus(sample, n_clusters, random_state=int(rng.integers(1 << 31)))
+        starts.append(_nearest(sample, centres))
+    best, found = -np.inf, np.zeros(len(points), np.int64)
+    for first in starts:
+        model = _fit(sample, first, n_clusters, max_iter)
+        clusters = model.predict(points)
+        value = model.likelihood if graph is None else modularity(graph, clusters)
+        if value > best:
+            best, found = value, clusters
+    return found
+
+
+class _Mixture(NamedTuple):
+    """Means in the coordinates in which the common covariance is 1, and how to get there."""
+
+    whiten: NDArray[np.float64]
+    means: NDArray[np.float64]
+    log_weights: NDArray[np.float64]
+    likelihood: float
+
+    def scores(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log density under each cluster, less what is the same for all clusters."""
+        found: NDArray[np.float64] = (points @ self.whiten) @ self.means.T
+        found += self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means)
+        return found
+
+    def predict(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The likeliest cluster of each point."""
+        step = max(1, (1 << 24) // len(self.means))
+        parts = [self.scores(points[top : top + step]).argmax(axis=1) for top in range(0, len(points), step)]
+        return np.concatenate(parts)
+
+
+def _fit(points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, max_iter: int) -> _Mixture:
+    """Expectation and maximisation from given clusters.
+
+    With one covariance for all, whitening makes each step two products of the size of K-means' own; a
+    general mixture takes one for each cluster.
+    """
+    n, d = points.shape
+    squares = points.T @ points
+    shares = np.zeros((n, count))
+    shares[np.arange(n), clusters] = 1
+    before = -np.inf
+    for _ in range(max_iter):
+        sizes = shares.sum(axis=0) + 10 * np.finfo(float).eps
+        means = (shares.T @ points) / sizes[:, None]
+        covariance = (squares - (means.T * sizes) @ means) / n + _FLOOR * np.eye(d)
+        whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T
+        white = points @ whiten
+        model = _Mixture(whiten, means @ whiten, np.log(sizes / n), 0.0)
+        shares = model.scores(points)
+        top = shares.max(axis=1, keepdims=True)
+        np.exp(shares - top, out=shares)
+        total = shares.sum(axis=1, keepdims=True)
+        shares /= total
+        likelihood = float(
+            (np.log(total) + top).mean()
+            - 0.5 * np.einsum("ij,ij->", white, white) / n
+            + np.log(np.diag(whiten)).sum()
+        )
+        if likelihood - before < _ENOUGH:
+            break
+        before = likelihood
+    return model._replace(likelihood=likelihood)
+
+
+def _nearest(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The nearest of some centres, after a few steps of K-means."""
+    for step in range(_WARM_UP + 1):
+        clusters = (points @ centres.T - 0.5 * np.einsum("ij,ij->i", centres, centres)).argmax(axis=1)
+        if step < _WARM_UP:
+            sizes = np.bincount(clusters, minlength=len(centres))
+            sums = np.zeros_like(centres)
+            np.add.at(sums, clusters, points)
+            centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
+    return np.asarray(clusters, np.int64)

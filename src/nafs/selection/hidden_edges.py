@@ -1,0 +1,136 @@
+"""Hidden edges: what link prediction is judged by, and what the number of hops for it is chosen with.
+
+Nothing of size n × n is made: pairs are drawn at random and looked up among the sorted edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.checks import check_choice
+from nafs.graph import Graph
+
+SCORES = ("inner", "cosine")
+
+
+@dataclass(frozen=True, eq=False)
+class LinkSplit:
+    """A graph without its hidden edges, and pairs to judge: hidden edges and as many pairs that are none.
+
+    ``hard`` holds non-edges whose ends were drawn in proportion to their degree, as the ends of edges are.
+    """
+
+    graph: Graph
+    validation: NDArray[np.int64]
+    validation_none: NDArray[np.int64]
+    test: NDArray[np.int64]
+    test_none: NDArray[np.int64]
+    test_hard: NDArray[np.int64]
+
+
+def split_links(graph: Graph, *, validation: float = 0.05, test: float = 0.10, seed: int = 0) -> LinkSplit:
+    """Hide a share of the edges.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected.
+    validation, test : float
+        Shares of the edges.
+    seed : int
+
+    Returns
+    -------
+    LinkSplit
+    """
+    adjacency = graph.adjacency
+    if adjacency.directed:
+        raise ValueError("link prediction is for undirected graphs: read the graph with directed=False")
+    rows, columns = adjacency.rows, adjacency.indices
+    once = rows < columns
+    edges = np.column_stack([rows[once], columns[once]]).astype(np.int64)
+    hidden_validation, hidden_test = int(len(edges) * validation), int(len(edges) * test)
+    if not (validation > 0 and test > 0 and validation + test < 1):
+        raise ValueError(f"shares must be positive and below 1 in all; got {validation} and {test}")
+    if hidden_test < 1 or hidden_validation < 1:
+        raise ValueError(f"too few edges to hide: there are {len(edges)}, at least 20 are needed")
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(edges))
+    held_out = edges[order[: hidden_validation + hidden_test]]
+    left = order[hidden_validation + hidden_test :]
+    loops = rows == columns
+    kept = np.concatenate([edges[left], np.column_stack([rows[loops], columns[loops]])])
+    weights = None
+    if adjacency.weights is not None:
+        weights = np.concatenate([adjacency.weights[once][left], adjacency.weights[loops]])
+    codes = np.sort(edges[:, 0] * graph.n_nodes + edges[:, 1])
+    return LinkSplit(
+        _graph_of(graph, kept, weights),
+        held_out[:hidden_validation],
+        _non_edges(rng, codes, graph.n_nodes, hidden_validation, None),
+        held_out[hidden_validation:],
+        _non_edges(rng, codes, graph.n_nodes, hidden_test, None),
+        _non_edges(rng, codes, graph.n_nodes, hidden_test, np.diff(adjacency.indptr)),
+    )
+
+
+def _graph_of(graph: Graph, edges: NDArray[Any], weights: Any) -> Graph:
+    n = graph.n_nodes
+    values = np.ones(len(edges), bool) if weights is None else weights
+    matrix = sp.coo_array((values, (edges[:, 0], edges[:, 1])), shape=(n, n))
+    ids = graph.id_array if graph.has_ids else None
+    return Graph(matrix, graph.features, ids=ids, labels=graph.labels, directed=False, self_loops=True)
+
+
+def _non_edges(
+    rng: np.random.Generator, codes: NDArray[Any], n: int, count: int, degrees: NDArray[Any] | None
+) -> NDArray[np.int64]:
+    """Distinct pairs that are no edges; ends drawn alike, or in proportion to degrees."""
+    free = n * (n - 1) // 2 - len(codes)
+    if free < 2 * count:
+        raise ValueError(f"the graph is too dense: {free} pairs are no edges, {2 * count} are needed")
+    reach = None if degrees is None else np.cumsum(degrees)
+    found = np.zeros(0, np.int64)
+    for _ in range(100):
+        if reach is None:
+            ends = rng.integers(0, n, (2, 2 * count + 16))
+        else:
+            ends = np.searchsorted(reach, rng.integers(0, reach[-1], (2, 2 * count + 16)), side="right")
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        drawn = (low * n + high)[low < high]
+        at = np.minimum(np.searchsorted(codes, drawn), len(codes) - 1)
+        fresh = drawn[codes[at] != drawn]
+        together = np.concatenate([found, fresh])
+        _, first = np.unique(together, return_index=True)
+        found = together[np.sort(first)][:count]
+        if len(found) == count:
+            return np.column_stack([found // n, found % n])
+    raise ValueError("the graph is too dense around its hubs to draw non-edges by degree")
+
+
+def score_links(matrix: NDArray[Any], pairs: NDArray[Any], score: str = "inner") -> NDArray[np.float64]:
+    """Inner product or cosine of the ends of each pair, in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.tasks import score_links
+    >>> score_links(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), np.array([[0, 1], [1, 2]]), "cosine")
+    array([1., 0.])
+    """
+    check_choice("score", score, SCORES)
+    found = np.empty(len(pairs))
+    step = max(1, (1 << 22) // matrix.shape[1])
+    for top in range(0, len(pairs), step):
+        a, b = (matrix[pairs[top : top + step, i]].astype(np.float64) for i in range(2))
+        dots = np.einsum("ij,ij->i", a, b)
+        if score == "cosine":
+            sizes = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+            dots = np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0)
+        found[top : top + step] = dots
+    return found

@@ -1,0 +1,162 @@
+"""Features made ready for smoothing: scaled by what they are, freed of what all rows share, made narrower.
+
+``judge`` looks at the values alone, never at labels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.checks import check_choice
+from nafs.graph import Adjacency, Features, read_features
+
+KINDS = ("none", "l2", "tfidf", "standardize")
+CENTERS = ("none", "mean", "stationary")
+REDUCTIONS = ("svd", "random")
+_BLOCK = 1 << 22  # values looked at in one go
+_SPARSE = 0.5  # share of values other than 0 below which whole numbers are taken as counts of something
+
+
+def judge(features: Features) -> tuple[str, str]:
+    """The kind of preprocessing that features call for, and why.
+
+    Examples
+    --------
+    >>> from nafs.graph import read_features
+    >>> from nafs.selection.preprocessing import judge
+    >>> judge(read_features([[1, 0, 0], [0, 1, 0]]))
+    ('tfidf', 'counts: whole numbers, 33 % of them not 0')
+    """
+    n, f = features.shape
+    values: Any = features.sparse.data if features.dense is None else features.dense.ravel()
+    negative, whole, filled = False, True, 0
+    for top in range(0, values.size, _BLOCK):
+        block = values[top : top + _BLOCK]
+        negative |= bool((block < 0).any())
+        whole &= bool((block == np.rint(block)).all())
+        filled += int(np.count_nonzero(block))
+    share = filled / max(1, n * f)
+    if negative:
+        return "standardize", "numbers of both signs: columns brought to mean 0 and deviation 1"
+    if whole and share < _SPARSE:
+        return "tfidf", f"counts: whole numbers, {100 * share:.2g} % of them not 0"
+    return "l2", "numbers from 0 up that are no counts: rows brought to length 1"
+
+
+def prepare(features: Features, graph: Adjacency, kind: str = "none", center: str = "none") -> Features:
+    """Scaled and centred features.
+
+    Parameters
+    ----------
+    features : Features
+    graph : Adjacency
+        Its degrees are what the stationary state is weighed by.
+    kind : {"none", "l2", "tfidf", "standardize"}
+        Nothing; rows of length 1; columns weighed by ln((1 + n) / (1 + rows that have it)) + 1, then rows of
+        length 1; columns of mean 0 and deviation 1.
+    center : {"none", "mean", "stationary"}
+        What is taken away from every row: nothing; the mean row; the mean row weighed by degree, which is
+        what endless smoothing by the random walk leaves of a connected graph. (By component, as the
+        definition has it, small components would lose everything that they have.) Sparse features
+        become dense.
+
+    Returns
+    -------
+    Features
+        The same object where nothing is to be done.
+    """
+    check_choice("preprocessing", kind, KINDS)
+    check_choice("center", center, CENTERS)
+    if kind == "standardize":
+        features = _standardized(features)
+    elif kind != "none":
+        features = _scaled(features, _idf(features) if kind == "tfidf" else None)
+    if center == "none":
+        return features
+    dense = features.sparse.toarray() if features.dense is None else features.dense
+    weights = np.ones(len(dense)) if center == "mean" else graph.degrees
+    common = (weights / weights.sum()) @ dense
+    return read_features(dense - common.astype(np.float32))
+
+
+def _idf(features: Features) -> NDArray[np.float64]:
+    n, f = features.shape
+    if features.dense is None:
+        counts = np.bincount(features.sparse.indices[features.sparse.data != 0], minlength=f)
+    else:
+        counts = np.count_nonzero(features.dense, axis=0)
+    return np.log((1 + n) / (1 + counts)) + 1
+
+
+def _scaled(features: Features, columns: NDArray[np.float64] | None) -> Features:
+    """Columns times a factor each, then rows of length 1; rows of zeros stay."""
+    if features.dense is None:
+        matrix = sp.csr_array(features.sparse, dtype=np.float64)
+        if columns is not None:
+            matrix.data = matrix.data * columns[matrix.indices]
+        sizes = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+        matrix.data = matrix.data / np.repeat(np.where(sizes > 0, sizes, 1), np.diff(matrix.indptr))
+        return read_features(matrix.astype(np.float32))
+    scaled = features.dense.astype(np.float32)
+    if columns is not None:
+        scaled *= columns.astype(np.float32)
+    sizes = read_features(scaled).norms
+    return read_features(scaled / np.where(sizes > 0, sizes, 1)[:, None])
+
+
+def _standardized(features: Features) -> Features:
+    dense = features.sparse.toarray() if features.dense is None else features.dense
+    spread = dense.std(axis=0, dtype=np.float64)
+    moved = dense - dense.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return read_features(moved / np.where(spread > 0, spread, 1).astype(np.float32))
+
+
+def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) -> tuple[Features, float]:
+    """Fewer columns, and how much that costs.
+
+    Smoothing acts on columns alike, so that an orthogonal map commutes with it: what is cut off here is all
+    that is lost.
+
+    Parameters
+    ----------
+    features : Features
+    n_columns : int
+        Features that have no more come back as they are.
+    how : {"svd", "random"}
+        The leading singular directions; or a Gaussian random projection, which needs no pass over the
+        features before.
+    seed : int
+
+    Returns
+    -------
+    Features
+    float
+        SVD: the share of the squared values that is lost. Random: the deviation of squared lengths
+        relative to themselves.
+    """
+    from sklearn.utils.extmath import randomized_svd
+
+    check_choice("reduction", how, REDUCTIONS)
+    if n_columns < 1:
+        raise ValueError(f"features can be reduced to 1 column or more; got {n_columns}")
+    n, f = features.shape
+    if f <= n_columns:
+        return features, 0.0
+    matrix: Any = features.sparse if features.dense is None else features.dense
+    if how == "random":
+        rng = np.random.default_rng(seed)
+        directions = rng.standard_normal((f, n_columns), dtype=np.float32) / np.float32(np.sqrt(n_columns))
+        reduced = read_features(np.ascontiguousarray(matrix @ directions))
+        before, after = features.norms.astype(np.float64), reduced.norms.astype(np.float64)
+        some = before > 0
+        return reduced, float(np.std((after[some] / before[some]) ** 2)) if some.any() else 0.0
+    rank = min(n_columns, n)
+    _, _, right = randomized_svd(matrix, rank, n_iter=4, random_state=seed)
+    reduced = read_features(np.ascontiguousarray(matrix @ right.T.astype(np.float32)))
+    squares = float((features.norms.astype(np.float64) ** 2).sum())
+    kept = float((reduced.norms.astype(np.float64) ** 2).sum())
+    return reduced, max(0.0, 1 - kept / squares) if squares else 0.0
