@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -268,7 +267,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             raise ValueError("hops is empty: name at least one number of hops")
         features, graph = self._read(X, adjacency, reset=None)
         given, held = features, _held(features, graph, X, adjacency)
-        _, features = choose(graph, features, replace(settings, n_hops=method.n_hops))
+        _, features = choose(graph, features, settings.with_hops(method.n_hops))
         return memory.sweep(
             graph,
             features,

@@ -178,7 +178,7 @@ def _judge(
     clusters = settings.n_clusters
 
     def make(some: Graph, goal: str) -> Any:
-        classes = clusters or (None if some.labels is None else max(2, len(some.labels.classes)))
+        classes = clusters or (None if some.labels is None else len(some.labels.classes))
         made = embed(some, **asdict(replace(settings, goal=goal, n_clusters=classes)))
         for reason in () if made.choice is None else made.choice.reasons:
             note = f"for {goal}: {reason}"

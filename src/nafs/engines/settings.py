@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nafs.checks import check_choice
@@ -43,8 +43,8 @@ class Settings:
             check_choice("preprocessing", self.preprocessing, _PREPROCESSINGS)
         check_choice("center", self.center, _CENTERS)
         check_choice("goal", self.goal, GOALS)
-        if self.n_clusters is not None and check_hops(self.n_clusters, "n_clusters") < 2:
-            raise ValueError(f"n_clusters must be 2 or more; got {self.n_clusters}")
+        if self.n_clusters is not None and check_hops(self.n_clusters, "n_clusters") < 1:
+            raise ValueError(f"n_clusters must be 1 or more; got {self.n_clusters}")
         self.method()
         self.resources()
 
@@ -53,6 +53,13 @@ class Settings:
         if n_hops is None:
             n_hops = LADDER[-1] if self.n_hops == AUTO else self.n_hops  # type: ignore[assignment]
         return Method(n_hops, check_r(self.r), self.ensemble, self.weighting, self.distance)  # type: ignore[arg-type]
+
+    def with_hops(self, n_hops: int) -> Settings:
+        """The same with a number of hops, and features treated as they were to be before."""
+        kind = self.preprocessing
+        if kind is None:
+            kind = AUTO if self.n_hops == AUTO else "none"
+        return replace(self, n_hops=n_hops, preprocessing=kind)
 
     def resources(self) -> dict[str, Any]:
         """What the engine may use."""

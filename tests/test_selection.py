@@ -1,0 +1,319 @@
+"""Preprocessing, clusters and the number of hops, chosen without labels."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from command import run
+
+from nafs import NAFS, Graph, embed
+from nafs.datasets import contextual_sbm, power_law
+from nafs.engines.settings import LADDER, Settings
+from nafs.graph import read_features
+from nafs.selection import Choice, choose, prepare, reduce
+from nafs.selection.heads import _fit, mixture, project
+from nafs.selection.preprocessing import judge
+from nafs.selection.quality import agreement
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return contextual_sbm(300, n_classes=3, n_features=12, signal=1.5, seed=0)
+
+
+def counts(rng, shape=(50, 30)):
+    return rng.poisson(0.2, shape).astype(np.float32)
+
+
+# --- preprocessing ----------------------------------------------------------------
+
+
+def test_features_are_told_apart_by_their_values():
+    rng = np.random.default_rng(0)
+    few = counts(rng)
+    for features, kind in (
+        (few, "tfidf"),
+        (sp.csr_array(few), "tfidf"),
+        ((few > 0).astype(int), "tfidf"),
+        (few * 0.37, "l2"),
+        (sp.csr_array(few * 0.37), "l2"),
+        (few + 1, "l2"),  # whole numbers, but none of them 0
+        (rng.standard_normal((50, 30)), "standardize"),
+        (np.zeros((5, 3)), "tfidf"),
+    ):
+        found, why = judge(read_features(features))
+        assert found == kind, why
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_tfidf_is_scikit_learns(sparse):
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    X = counts(np.random.default_rng(1))
+    X[7] = 0
+    graph = Graph(np.zeros((50, 50)))
+    found = prepare(read_features(sp.csr_array(X) if sparse else X), graph.adjacency, "tfidf")
+    expected = TfidfTransformer().fit_transform(X).toarray()
+    shown = found.sparse.toarray() if found.dense is None else found.dense
+    np.testing.assert_allclose(shown, expected, atol=1e-6)
+    assert not shown[7].any()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_of_length_one_and_standard_columns(sparse):
+    X = counts(np.random.default_rng(2), (40, 8)).astype(np.float32)
+    X[:, 3] = 5
+    graph = Graph(np.zeros((40, 40)))
+    features = read_features(sp.csr_array(X) if sparse else X)
+    l2 = prepare(features, graph.adjacency, "l2")
+    np.testing.assert_allclose(l2.norms, 1, atol=1e-6)
+    standard = prepare(features, graph.adjacency, "standardize").dense
+    np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(np.delete(standard, 3, axis=1).std(axis=0), 1, atol=1e-5)
+    assert not standard[:, 3].any(), "a constant column is 0, not NaN"
+
+
+def test_what_all_rows_share_is_taken_away(graph):
+    X, d = graph.features.dense.astype(float), graph.adjacency.degrees
+    for center, common in (("mean", X.mean(axis=0)), ("stationary", d @ X / d.sum())):
+        found = prepare(graph.features, graph.adjacency, "none", center)
+        np.testing.assert_allclose(found.dense, X - common, atol=1e-5)
+    assert prepare(graph.features, graph.adjacency) is graph.features, "nothing to do, nothing copied"
+
+
+def test_the_stationary_center_is_what_endless_smoothing_leaves():
+    from nafs import smoothed_features
+
+    graph = contextual_sbm(60, average_degree=12, n_features=3, seed=3)
+    assert graph.adjacency.components.max() == 0
+    taken = prepare(graph.features, graph.adjacency, "none", "stationary")
+    end = smoothed_features(taken.dense, graph.adjacency, 500, r=0.0)
+    np.testing.assert_allclose(end, 0, atol=1e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_reduction_states_its_error(sparse):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((80, 5)) @ rng.standard_normal((5, 40))
+    X[rng.random(X.shape) < 0.8] = 0 if sparse else 0.1
+    features = read_features(sp.csr_array(X) if sparse else X)
+    total = (X**2).sum()
+    singular = np.linalg.svd(X, compute_uv=False)
+    reduced, lost = reduce(features, 10)
+    assert reduced.shape == (80, 10)
+    assert lost == pytest.approx(1 - (singular[:10] ** 2).sum() / total, rel=0.05, abs=1e-6)
+    assert reduce(features, 40) == (features, 0.0), "nothing to do"
+    errors = [reduce(features, width, "random")[1] for width in (10, 39)]
+    assert errors[1] < errors[0] < 1.5
+    again, _ = reduce(features, 10, "random")
+    np.testing.assert_array_equal(again.dense, reduce(features, 10, "random")[0].dense)
+    with pytest.raises(ValueError, match="1 column or more; got 0"):
+        reduce(features, 0)
+    with pytest.raises(ValueError, match="reduction must be one of"):
+        reduce(features, 5, "magic")
+
+
+def test_an_exact_reduction_commutes_with_smoothing(graph):
+    from nafs.tasks import score_links
+
+    wide = graph.features.dense @ np.random.default_rng(0).standard_normal((12, 40)).astype(np.float32)
+    reduced, lost = reduce(read_features(wide), 12)
+    assert lost < 1e-6
+    pairs = np.random.default_rng(1).integers(0, 300, (50, 2))
+    scores = [
+        score_links(NAFS(5).fit_transform(X, adjacency=graph.adjacency), pairs) for X in (wide, reduced.dense)
+    ]
+    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-3, atol=1e-3)
+
+
+# --- clusters ---------------------------------------------------------------------
+
+
+def test_the_mixture_is_scikit_learns():
+    from sklearn.mixture import GaussianMixture
+
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 600)
+    points = 3 * rng.standard_normal((4, 5))[truth] + rng.standard_normal((600, 5)) * [1, 2, 3, 1, 0.5]
+    ours = _fit(points, truth, 4, 100)
+    means = np.array([points[truth == code].mean(axis=0) for code in range(4)])
+    apart = points - means[truth]
+    theirs = GaussianMixture(
+        4,
+        covariance_type="tied",
+        reg_covar=1e-4,
+        means_init=means,
+        weights_init=np.bincount(truth) / 600,
+        precisions_init=np.linalg.inv(apart.T @ apart / 600 + 1e-4 * np.eye(5)),
+    ).fit(points)
+    assert ours.likelihood - 2.5 * np.log(2 * np.pi) == pytest.approx(theirs.lower_bound_, abs=1e-3)
+    assert (ours.predict(points) == theirs.predict(points)).mean() > 0.99
+
+
+def test_the_mixture_sees_clusters_where_all_of_them_are_stretched_alike():
+    from sklearn.cluster import KMeans
+
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, 900)
+    points = np.column_stack([3.0 * truth + 0.5 * rng.standard_normal(900), 4 * rng.standard_normal(900)])
+    assert agreement(truth, mixture(points, 3, n_init=10))["ACC"] > 0.95
+    assert agreement(truth, KMeans(3, n_init=5, random_state=0).fit_predict(points))["ACC"] < 0.6
+
+
+def test_of_several_starts_the_graph_decides(graph):
+    from nafs.selection.quality import modularity
+
+    points = project(np.random.default_rng(0).standard_normal((300, 6)), 6)  # no clusters at all
+    alone = [mixture(points, 3, graph=graph.adjacency, seed=s, n_init=1) for s in range(8)]
+    together = [mixture(points, 3, graph=graph.adjacency, seed=s, n_init=8) for s in range(8)]
+    value = [np.mean([modularity(graph.adjacency, c) for c in found]) for found in (alone, together)]
+    assert value[1] > value[0]
+
+
+@pytest.mark.parametrize("rows", [np.zeros((20, 4)), np.ones((20, 4)), np.eye(20)[:, :4]])
+def test_few_distinct_points_are_no_error(rows):
+    found = mixture(project(rows, 6), 3)
+    assert found.shape == (20,)
+    assert set(found) <= {0, 1, 2}
+
+
+def test_a_large_matrix_is_fitted_on_a_sample_and_predicted_whole():
+    truth = np.random.default_rng(0).integers(0, 4, 30_000)
+    points = project(np.eye(4)[truth] + 0.1 * np.random.default_rng(1).standard_normal((30_000, 4)), 4)
+    assert agreement(truth, mixture(points, 4, most=500))["ACC"] > 0.99
+
+
+@pytest.mark.parametrize("shape", [(40, 10), (40, 1500)])
+def test_the_projection_keeps_the_leading_directions(shape):
+    rng = np.random.default_rng(0)
+    matrix = (rng.standard_normal((40, 3)) @ rng.standard_normal((3, shape[1]))).astype(np.float32)
+    rows = project(matrix, 3)
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    np.testing.assert_allclose(rows @ rows.T, unit @ unit.T, atol=1e-4)
+
+
+# --- choices ----------------------------------------------------------------------
+
+
+def test_hops_for_clusters_follow_the_graph(graph):
+    choice, prepared = choose(graph.adjacency, graph.features, Settings("auto", n_clusters=3))
+    assert isinstance(choice, Choice)
+    assert choice.n_hops in LADDER
+    assert choice.preprocessing == "standardize"
+    assert choice.center == "none"
+    assert prepared is not graph.features
+    assert set(choice.curve) <= set(LADDER)
+    first, best = choice.curve[1], max(choice.curve.values())
+    reached = [hop for hop, value in choice.curve.items() if value >= first + 0.8 * (best - first)]
+    assert choice.n_hops == min(reached)
+    assert "preprocessing standardize" in choice.explain()
+    assert f"{choice.n_hops} hops" in choice.explain()
+
+
+def test_smoothing_is_chosen_where_it_helps_and_left_where_it_hurts():
+    helps = contextual_sbm(600, n_classes=3, homophily=0.95, average_degree=12, signal=0.7, seed=1)
+    truth = helps.labels.codes
+    found = []
+    for hops in (0, "auto"):
+        made = embed(helps, n_hops=hops, preprocessing="auto", n_clusters=3)
+        clusters = mixture(project(made.matrix, 6), 3, graph=helps.adjacency)
+        found.append(agreement(truth, clusters)["NMI"])
+    assert found[1] > found[0] + 0.2
+    links = choose(helps.adjacency, helps.features, Settings("auto", goal="links"))[0]
+    assert max(links.curve.values()) > 0.6
+    assert links.score in ("inner", "cosine")
+
+
+def test_hops_for_links_are_those_that_tell_hidden_edges_best(graph):
+    choice, _ = choose(graph.adjacency, graph.features, Settings("auto", goal="links"))
+    assert choice.curve[choice.n_hops] == max(choice.curve.values())
+    assert choice.center in ("none", "mean")
+    fixed, _ = choose(graph.adjacency, graph.features, Settings("auto", goal="links", center="stationary"))
+    assert fixed.center == "stationary"
+
+
+def test_the_same_choice_again_and_for_any_number_of_threads(graph):
+    choices = [
+        choose(graph.adjacency, graph.features, Settings("auto", goal=goal, n_threads=threads))[0]
+        for goal in ("clusters", "links")
+        for threads in (1, 2, 1)
+    ]
+    assert choices[0] == choices[1] == choices[2]
+    assert choices[3] == choices[4] == choices[5]
+
+
+def test_labels_are_not_looked_at(graph):
+    rng = np.random.default_rng(0)
+    shuffled = Graph(graph.adjacency, graph.features, labels=rng.permutation(graph.labels.codes))
+    one, other = (embed(some, n_hops="auto", n_clusters=3) for some in (graph, shuffled))
+    np.testing.assert_array_equal(one.matrix, other.matrix)
+
+
+def test_nothing_changes_unless_it_is_asked_for(graph):
+    plain = embed(graph, n_hops=5)
+    assert plain.choice.explain() == "nothing was left to choose"
+    np.testing.assert_array_equal(
+        plain.matrix, NAFS(5).fit_transform(graph.features.dense, adjacency=graph.adjacency)
+    )
+
+
+def test_the_estimator_chooses_and_explains(graph):
+    model = NAFS("auto", n_clusters=3)
+    Z = model.fit_transform(graph)
+    assert model.n_hops_ == model.choice_.n_hops
+    assert "hops" in model.explain()
+    np.testing.assert_array_equal(Z, embed(graph, n_hops="auto", n_clusters=3).matrix)
+    np.testing.assert_array_equal(model.transform(graph), Z)
+    given = NAFS(model.n_hops_, preprocessing="standardize").fit_transform(graph)
+    np.testing.assert_array_equal(given, Z)
+    swept = dict(NAFS("auto", n_clusters=3).sweep(graph, hops=[model.n_hops_]))
+    np.testing.assert_array_equal(swept[model.n_hops_], Z)
+    assert model.n_hops == "auto", "the parameter stays"
+
+
+def test_an_edgeless_or_tiny_graph_still_gets_an_embedding():
+    for n in (1, 2, 5, 30):
+        graph = Graph(np.zeros((n, n)), np.random.default_rng(0).random((n, 3)))
+        assert embed(graph, n_hops="auto").matrix.shape == (n, 3)
+    pair = Graph(np.array([[0, 1], [1, 0]]), np.eye(2))
+    assert embed(pair, n_hops="auto").choice.n_hops == 1
+
+
+def test_a_memory_limit_is_kept_while_choosing():
+    graph = power_law(3000, n_features=40, seed=0)
+    with pytest.raises(MemoryError, match="memory_limit"):
+        embed(graph, n_hops="auto", memory_limit="3MB")
+    assert embed(graph, n_hops="auto", memory_limit="100MB").matrix.shape == (3000, 40)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_hops": "many"}, "n_hops must be a number or 'auto'; got 'many'"),
+        ({"preprocessing": "magic"}, "preprocessing must be one of"),
+        ({"center": "left"}, "center must be one of"),
+        ({"goal": "fame"}, "goal must be one of"),
+        ({"n_clusters": 0}, "n_clusters must be 1 or more"),
+    ],
+)
+def test_bad_settings_are_named(graph, settings, message):
+    with pytest.raises(ValueError, match=message):
+        embed(graph, **settings)
+    with pytest.raises(ValueError, match=message):
+        NAFS(**settings).fit(graph)
+
+
+def test_choices_that_the_graph_does_not_allow_are_named(graph):
+    directed = Graph(np.triu(np.ones((5, 5)), 1), np.eye(5), directed=True)
+    with pytest.raises(ValueError, match="n_hops='auto' goes by modularity"):
+        embed(directed, n_hops="auto")
+    few = Graph(np.array([[0, 1], [1, 0]]), np.eye(2))
+    with pytest.raises(ValueError, match="too few edges to hide"):
+        embed(few, n_hops="auto", goal="links")
+
+
+def test_the_command_says_what_it_chose(place, capsys):
+    words = ("embed", place / "e.csv", "-f", place / "f.csv", "-o", place / "out.npy")
+    assert run(*words, "--hops", "auto", "--clusters", "2") == 0
+    assert "chosen" in capsys.readouterr().err
+    assert run(*words, "--hops", "several") == 2
+    assert "--hops takes a whole number or auto; got 'several'" in capsys.readouterr().err
