@@ -124,7 +124,9 @@ def test_bad_requests_get_one_line_and_exit_code_2(place, capsys, words, message
     assert sorted(os.listdir()) == before
 
 
-@pytest.mark.parametrize()
+@pytest.mark.parametrize(
+    "words", ["nonsense", "embed e.csv", "embed e.csv -o z.csv --threads many", "embed --nope"]
+)
 def test_usage_errors_are_exit_code_2(place, capsys, words):
     assert run(*words.split()) == 2
     assert "Error" in capsys.readouterr().err
