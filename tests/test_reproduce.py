@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from command import run
 
+import nafs
 from nafs.datasets import Dataset, contextual_sbm
 from nafs.datasets.download import is_present
 from nafs.reproduce import (
@@ -18,6 +19,7 @@ from nafs.reproduce import (
     efficiency,
     maps,
     published,
+    quality,
     rivals,
     scalability,
     smoothing_speed,
@@ -35,8 +37,9 @@ def small():
     graph = contextual_sbm(200, n_classes=3, n_features=20, signal=2.0, seed=0)
     split = random_splits(graph, count=1)[0]
     with pytest.MonkeyPatch.context() as patch:
-        for module in (comparison, sparsity, arxiv, smoothing_speed, ablation, efficiency, maps):
+        for module in (comparison, sparsity, arxiv, smoothing_speed, ablation, efficiency, maps, quality):
             patch.setattr(module, "dataset", lambda name: Dataset(name, "a stand-in", graph, split))
+        patch.setattr(quality, "_present", lambda names: list(names[:2]))
         for known in (rivals.RIVALS, rivals.CLUSTERING_RIVALS):
             patch.setitem(known, "AGC", partial(rivals.agc, most=2))
             patch.setitem(known, "NDLS", partial(rivals.ndls, most=10))
@@ -119,8 +122,9 @@ def test_a_broken_run_goes_on_where_it_was(small, tmp_path):
     broken = replace(links, cells=lambda seeds: [breaking(cell) for cell in links.cells(seeds)])
     with pytest.raises(KeyboardInterrupt):
         reproduce(broken, tmp_path, seeds=1)
-    assert [path.name for path in tmp_path.iterdir()] == ["cells.json"]
-    assert list(json.loads((tmp_path / "cells.json").read_text())["cells"]) == measured[:3]
+    (kept,) = tmp_path.iterdir()
+    assert kept.name == f"cells-{nafs.__version__}.json"
+    assert list(json.loads(kept.read_text())) == measured[:3]
     reproduce(broken, tmp_path, seeds=1)
     assert len(measured) == 1 + len(links.cells(1)), "only the broken one is measured again"
     first = (tmp_path / "links.md").read_text()
@@ -132,16 +136,25 @@ def test_a_broken_run_goes_on_where_it_was(small, tmp_path):
 def test_cells_of_another_version_are_measured_again(tmp_path):
     counted = Target("t", "t", lambda _: [Cell("a", lambda: {"x": [1.0]})], lambda store, _: store["a"])
     assert reproduce(counted, tmp_path) == {"x": [1.0]}
-    (tmp_path / "cells.json").write_text('{"version": "0.0.0", "cells": {"a": {"x": [2.0]}}}')
+    old = tmp_path / "cells-0.0.0.json"
+    (tmp_path / f"cells-{nafs.__version__}.json").rename(old)
+    old.write_text('{"a": {"x": [2.0]}}')
     assert reproduce(counted, tmp_path) == {"x": [1.0]}
+    assert old.read_text() == '{"a": {"x": [2.0]}}', "what the other version measured is left alone"
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', "\xff", '{"version": "0.1.0", "cells": 3}'])
+def test_two_runs_in_one_folder_keep_each_others_cells(tmp_path):
+    one, other = Store(tmp_path), Store(tmp_path)
+    one.keep("a", {"x": [1.0]})
+    other.keep("b", {"x": [2.0]})
+    assert "a" in other
+    assert {key for key in ("a", "b") if key in Store(tmp_path)} == {"a", "b"}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', "\xff", "3"])
 def test_a_damaged_store_is_named(tmp_path, text):
-    from nafs import __version__
-
-    (tmp_path / "cells.json").write_text(text.replace("0.1.0", __version__), encoding="latin-1")
-    with pytest.raises(ValueError, match=r"cells\.json is damaged"):
+    (tmp_path / f"cells-{nafs.__version__}.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"cells-.*\.json is damaged"):
         Store(tmp_path)
 
 

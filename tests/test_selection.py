@@ -195,7 +195,7 @@ def test_the_projection_keeps_the_leading_directions(shape):
 
 
 def test_hops_for_clusters_follow_the_graph(graph):
-    choice, prepared = choose(graph.adjacency, graph.features, Settings("auto", n_clusters=3))
+    choice, _, prepared = choose(graph.adjacency, graph.features, Settings("auto", n_clusters=3))
     assert isinstance(choice, Choice)
     assert choice.n_hops in LADDER
     assert choice.preprocessing == "standardize"
@@ -209,7 +209,7 @@ def test_hops_for_clusters_follow_the_graph(graph):
     assert f"{choice.n_hops} hops" in choice.explain()
 
 
-def test_smoothing_is_chosen_where_it_helps_and_left_where_it_hurts():
+def test_smoothing_is_chosen_where_it_helps():
     helps = contextual_sbm(600, n_classes=3, homophily=0.95, average_degree=12, signal=0.7, seed=1)
     truth = helps.labels.codes
     found = []
@@ -224,11 +224,69 @@ def test_smoothing_is_chosen_where_it_helps_and_left_where_it_hurts():
 
 
 def test_hops_for_links_are_those_that_tell_hidden_edges_best(graph):
-    choice, _ = choose(graph.adjacency, graph.features, Settings("auto", goal="links"))
+    choice, *_ = choose(graph.adjacency, graph.features, Settings("auto", goal="links"))
     assert choice.curve[choice.n_hops] == max(choice.curve.values())
     assert choice.center in ("none", "mean")
-    fixed, _ = choose(graph.adjacency, graph.features, Settings("auto", goal="links", center="stationary"))
+    fixed, *_ = choose(graph.adjacency, graph.features, Settings("auto", goal="links", center="stationary"))
     assert fixed.center == "stationary"
+
+
+def test_for_links_no_hops_at_all_is_a_choice_too(graph):
+    rng = np.random.default_rng(0)
+    place = rng.random((300, 2))
+    near = np.linalg.norm(place[:, None] - place[None], axis=2) < 0.07
+    graph = Graph(np.triu(near, 1), np.column_stack([np.cos(6 * place), np.sin(6 * place)]), directed=False)
+    choice, *_ = choose(graph.adjacency, graph.features, Settings("auto", goal="links", preprocessing="none"))
+    assert 0 in choice.curve
+
+
+def test_features_made_from_edges_do_not_know_the_hidden_ones():
+    from nafs.datasets import erdos_renyi
+
+    noise = Graph(erdos_renyi(300, 0.02, seed=0).adjacency)
+    choice = embed(noise, n_hops="auto", goal="links").choice
+    assert max(choice.curve.values()) < 0.7, "there is nothing to be found in it"
+
+
+def test_transform_scales_as_fit_did(graph):
+    model = NAFS(2, preprocessing="standardize", center="mean").fit(graph)
+    moved = Graph(graph.adjacency, graph.features.dense + 7)
+    assert np.abs(model.transform(moved) - model.embedding_).max() > 1
+    alone = model.transform(graph.features.dense[:1], adjacency=np.zeros((1, 1)))
+    assert np.abs(alone).max() > 0
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.03, 0.01, 1e-3, 1e-4])
+def test_clusters_are_found_however_close_the_rows(scale):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 600)
+    rows = 1 + scale * (np.eye(8)[truth] + 0.1 * rng.standard_normal((600, 8)))
+    assert agreement(truth, mixture(project(rows, 6), 3))["NMI"] > 0.95
+
+
+def test_whole_numbers_and_huge_numbers_cluster_alike(graph):
+    from nafs.tasks import cluster, evaluate_clustering
+
+    made = embed(graph, n_hops=5, preprocessing="auto").matrix
+    plain = cluster(made, 3, graph=graph)
+    for other in (np.rint(1000 * made).astype(int), made * 1e25):
+        assert agreement(plain, cluster(other, 3, graph=graph))["NMI"] > 0.9
+    made[3, 1] = np.nan
+    with pytest.raises(ValueError, match="the embedding contains NaN or inf"):
+        evaluate_clustering(made, graph)
+
+
+def test_a_limit_that_cannot_be_kept_is_refused_before_features_are_copied():
+    import tracemalloc
+
+    wide = sp.random_array((4000, 3000), density=0.01, format="csr", rng=np.random.default_rng(0))
+    graph = Graph(sp.csr_array((4000, 4000)), wide)
+    for settings in ({"n_hops": "auto"}, {"n_hops": 3, "center": "mean"}):
+        tracemalloc.start()
+        with pytest.raises(MemoryError, match="memory_limit"):
+            embed(graph, memory_limit="5MB", **settings)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+        tracemalloc.stop()
 
 
 def test_the_same_choice_again_and_for_any_number_of_threads(graph):

@@ -13,7 +13,7 @@ from nafs.checks import check_choice
 from nafs.engines import memory
 from nafs.engines.memory import ProgressCallback
 from nafs.engines.settings import Settings
-from nafs.graph import Graph, Labels, structural_features
+from nafs.graph import Adjacency, Features, Graph, Labels, read_features, structural_features
 from nafs.graph.ids import as_numpy
 from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.selection import Choice, choose
@@ -78,17 +78,31 @@ def with_some_features(graph: Graph, n_columns: int = DEFAULT_COLUMNS, seed: int
     """The graph itself if it has features; otherwise with structural ones, and a note about them."""
     if graph.features is not None:
         return graph
-    note = f"no features given: {n_columns} structural features from the graph alone (seed {seed})"
-    return graph.with_features(structural_features(graph.adjacency, n_columns, seed), notes=[note])
+    made = structural_features(graph.adjacency, n_columns, seed)
+    return graph.with_features(made, notes=[structural_note(n_columns, seed)])
 
 
-def embed(graph: Graph, *, progress: ProgressCallback | None = None, **settings: Any) -> Embedding:
+def structural_note(n_columns: int, seed: int) -> str:
+    """What is said where features had to be made."""
+    return f"no features given: {n_columns} structural features from the graph alone (seed {seed})"
+
+
+def embed(
+    graph: Graph,
+    *,
+    columns: int = DEFAULT_COLUMNS,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+    **settings: Any,
+) -> Embedding:
     """The embedding of a graph, keyed by its node ids.
 
     Parameters
     ----------
     graph : Graph
         Where it has no features, structural ones are made from its edges.
+    columns, seed : int
+        Of the structural features.
     progress : callable, optional
         Called at least once per hop with a :class:`nafs.Progress`.
     **settings
@@ -113,9 +127,15 @@ def embed(graph: Graph, *, progress: ProgressCallback | None = None, **settings:
             "nafs.read_graph, from_edges, from_networkx, from_igraph, from_pyg or Graph(adjacency, features)"
         )
     given = Settings(**settings)
-    graph = with_some_features(graph)
+    remake = None
+    if graph.features is None:
+        graph = with_some_features(graph, columns, seed)
+
+        def remake(edges: Adjacency) -> Features:
+            return read_features(structural_features(edges, columns, seed))
+
     assert graph.features is not None
-    choice, features = choose(graph.adjacency, graph.features, given)
+    choice, _, features = choose(graph.adjacency, graph.features, given, remake=remake)
     matrix = memory.embed(
         graph.adjacency,
         features,

@@ -18,7 +18,7 @@ from nafs.engines.settings import Settings
 from nafs.graph import Adjacency, Features, Graph, nearest_neighbor_graph, read_adjacency, read_features
 from nafs.graph.adjacency import reading_nbytes
 from nafs.graph.indices import check_indices
-from nafs.selection import Choice, choose
+from nafs.selection import choose
 from nafs.smoothing.method import DEFAULT_R, check_hops
 
 
@@ -203,7 +203,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         """Embed the nodes of another graph with the same features and settings.
 
         Each call stands alone: rows of X are smoothed over each other, never over rows seen in
-        ``fit``, so the result for a row depends on what comes with it.
+        ``fit``, so the result for a row depends on what comes with it. Choices, and the numbers that
+        features are scaled and centred by, are those of ``fit``.
 
         Parameters
         ----------
@@ -217,9 +218,11 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         """
         check_is_fitted(self, "embedding_")
         features, graph = self._read(X, adjacency, reset=False)
-        return self._embed(
-            features, graph, X, adjacency, self.choice_.as_settings(self._settings()), progress
-        )[0]
+        settings, held = self._settings(), _held(features, graph, X, adjacency)
+        prepared = self._preparation.apply(features)
+        held += 0 if prepared is features else prepared.nbytes
+        method = settings.method(self.n_hops_)
+        return memory.embed(graph, prepared, method, held=held, progress=progress, **settings.resources())
 
     def explain(self) -> str:
         """What was left open in the settings, and what was chosen for which reason; a line each."""
@@ -247,7 +250,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         Returns
         -------
         iterator of (int, ndarray)
-            Each embedding is a new array that the iterator does not keep.
+            Each embedding is a new array that the iterator does not keep. Features are prepared as for
+            ``fit``, but ``center="auto"`` is "none": it is chosen together with the number of hops.
 
         Examples
         --------
@@ -267,7 +271,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             raise ValueError("hops is empty: name at least one number of hops")
         features, graph = self._read(X, adjacency, reset=None)
         given, held = features, _held(features, graph, X, adjacency)
-        _, features = choose(graph, features, settings.with_hops(method.n_hops))
+        _, _, features = choose(graph, features, settings.with_hops(method.n_hops), held=held)
         return memory.sweep(
             graph,
             features,
@@ -314,7 +318,13 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         ):
             raise TypeError("the second argument is y, which is ignored: pass the graph as adjacency=...")
         features, graph = self._read(X, adjacency, reset=True)
-        self.embedding_, self.choice_ = self._embed(features, graph, X, adjacency, self._settings(), progress)
+        settings, held = self._settings(), _held(features, graph, X, adjacency)
+        self.choice_, self._preparation, prepared = choose(graph, features, settings, held=held)
+        held += 0 if prepared is features else prepared.nbytes
+        method = settings.method(self.choice_.n_hops)
+        self.embedding_ = memory.embed(
+            graph, prepared, method, held=held, progress=progress, **settings.resources()
+        )
         self.n_hops_ = self.choice_.n_hops
         self.adjacency_ = graph
         return self.embedding_
@@ -364,22 +374,6 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         elif reset is False and found != self.n_features_in_:
             raise ValueError(f"the graph has {found} features, but fit saw {self.n_features_in_}")
         return graph.features, graph.adjacency
-
-    def _embed(
-        self,
-        features: Features,
-        graph: Adjacency,
-        X: Any,
-        adjacency: Any,
-        settings: Settings,
-        progress: ProgressCallback | None,
-    ) -> tuple[NDArray[np.float32], Choice]:
-        held = _held(features, graph, X, adjacency)
-        choice, prepared = choose(graph, features, settings)
-        held += 0 if prepared is features else prepared.nbytes
-        method = settings.method(choice.n_hops)
-        found = memory.embed(graph, prepared, method, held=held, progress=progress, **settings.resources())
-        return found, choice
 
     def _settings(self) -> Settings:
         return Settings(

@@ -10,7 +10,7 @@ import typer
 
 from nafs.cli import options as o
 from nafs.cli.console import Run
-from nafs.embedding import Embedding, with_some_features
+from nafs.embedding import Embedding, structural_note
 from nafs.embedding import embed as make_embedding
 from nafs.engines.memory import Progress
 from nafs.engines.settings import Settings
@@ -94,20 +94,20 @@ def embed(
     elif as_json:
         raise ValueError("--json and the embedding cannot both go to stdout; write the embedding to a file")
     graph = o.read(run, locals())
-    graph = with_some_features(graph, columns, seed)
-    run.notes += [note for note in graph.notes if note not in run.notes]
-    embedding = _smooth(run, settings, graph)
+    if graph.features is None:
+        run.notes.append(structural_note(columns, seed))
+    embedding = _smooth(run, settings, graph, columns, seed)
     _write(run, embedding, output, layout, force)
     n, width = embedding.matrix.shape
     chosen = embedding.choice.reasons if embedding.choice is not None else ()
     where = "stdout" if output == "-" else output
-    assert graph.features is not None
+    n_features = columns if graph.features is None else graph.features.shape[1]
     run.finish(
         "embedding",
         [
             ("nodes", f"{n:,}"),
             ("edges", f"{graph.n_edges:,}"),
-            ("features", f"{graph.features.shape[1]:,}"),
+            ("features", f"{n_features:,}"),
             *(("chosen", reason) for reason in chosen),
             ("dimensions", f"{width:,}"),
             ("result", where),
@@ -116,7 +116,7 @@ def embed(
             "output": where,
             "nodes": n,
             "edges": graph.n_edges,
-            "features": graph.features.shape[1],
+            "features": n_features,
             "dimensions": width,
             "chosen": list(chosen),
             "settings": {name: value for name, value in embedding.settings.items() if value is not None},
@@ -124,7 +124,7 @@ def embed(
     )
 
 
-def _smooth(run: Run, settings: Settings, graph: Graph) -> Embedding:
+def _smooth(run: Run, settings: Settings, graph: Graph, columns: int, seed: int) -> Embedding:
     done = 0.0
     with run.stage("smooth", total=1.0) as advance:
 
@@ -134,7 +134,7 @@ def _smooth(run: Run, settings: Settings, graph: Graph) -> Embedding:
             advance(share - done)
             done = share
 
-        return make_embedding(graph, progress=progress, **asdict(settings))
+        return make_embedding(graph, columns=columns, seed=seed, progress=progress, **asdict(settings))
 
 
 def _write(run: Run, embedding: Embedding, output: str, layout: str, force: bool) -> None:

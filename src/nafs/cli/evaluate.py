@@ -179,6 +179,8 @@ def _judge(
 
     def make(some: Graph, goal: str) -> Any:
         classes = clusters or (None if some.labels is None else len(some.labels.classes))
+        if settings.n_hops == "auto" and goal == "clusters" and clusters is None and classes:
+            run.notes.append(f"auto is told the number of classes, {classes}, and nothing else of the labels")
         made = embed(some, **asdict(replace(settings, goal=goal, n_clusters=classes)))
         for reason in () if made.choice is None else made.choice.reasons:
             note = f"for {goal}: {reason}"

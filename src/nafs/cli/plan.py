@@ -47,6 +47,10 @@ def plan(
     method = settings.method()
     limit, n_threads = parse_memory(memory_limit), check_threads(threads)
     graph = o.read(run, locals())
+    if wanted == "auto":
+        run.notes.append(
+            f"--hops auto chooses among up to {method.n_hops}: that many are planned for, the choice is not"
+        )
     width = columns if graph.features is None else graph.features.shape[1]
     dtype = "float16" if float16 else "float32"
     least = plan_memory(graph.adjacency, width, method, state_dtype=dtype).nbytes
@@ -74,8 +78,6 @@ def plan(
     n, dimensions = graph.n_nodes, method.n_columns(width)
     kind = "structural features to be made" if graph.features is None else "features"
     size = f"{n:,} nodes, {graph.n_edges:,} edges, {width:,} {kind}"
-    if wanted == "auto":
-        run.notes.append(f"--hops auto chooses among up to {method.n_hops}; that many are planned for")
     run.say_notes()
     work = f"{method.n_hops} hops and {len(method.r)} r's on {n_threads} thread(s)"
     rows = [

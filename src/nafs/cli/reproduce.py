@@ -34,7 +34,7 @@ def reproduce(
     if targets == ["list"]:
         results.print(table_of([(name, target.title) for name, target in TARGETS.items()]))
         return
-    wanted = list(TARGETS) if targets == ["all"] else targets
+    wanted = list(TARGETS) if "all" in targets else targets
     unknown = [name for name in wanted if name not in TARGETS]
     if unknown:
         raise ValueError(f"unknown target {unknown[0]!r}; there are {', '.join(TARGETS)}, and all")

@@ -63,9 +63,9 @@ def _write(store: Store, _: int) -> list[Path]:
     axis.set_title("Time to embed, with the paper's number of hops for clustering")
     axis.legend()
     remarks = [
-        "Seconds to embed, median of 3 runs; NAFS with the paper's hops for clustering (for the mean 17 on "
-        "Cora, 15 on Citeseer, 56 on PubMed). The last column is how many times as long the same takes with "
-        "SciPy's product.",
+        "Seconds to embed on all cores (SciPy's product uses one), median of 3 runs; NAFS with the paper's "
+        "hops for clustering (for the mean 17 on Cora, 15 on Citeseer, 56 on PubMed). The last column is how "
+        "many times as long the same takes with SciPy's product.",
         "The paper compares with GAE and AGE, which are trained: it shows bars without numbers and says that "
         "NAFS is almost two orders of magnitude faster than AGE on PubMed. They are not run here.",
         f"![]({NAME}.png)",

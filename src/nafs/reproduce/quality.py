@@ -99,9 +99,10 @@ def _cells(seeds: int) -> list[Cell]:
 def _write(store: Store, seeds: int) -> list[Path]:
     rows = []
     for task, (names, steps, metrics, _) in TASKS.items():
-        for metric in metrics:
+        here = _present(names)
+        for metric in metrics if here else ():
             for step in steps:
-                found = {name: store[_key(task, name, step, seeds)][metric] for name in _present(names)}
+                found = {name: store[_key(task, name, step, seeds)][metric] for name in here}
                 shown = [percent(found[name]) if name in found else "" for name in CLUSTERED]
                 mean = f"{100 * np.mean([np.mean(values) for values in found.values()]):.1f}"
                 rows.append([task, metric, step, *shown, mean])

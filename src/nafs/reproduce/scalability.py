@@ -91,7 +91,8 @@ def _write_samples(store: Store, _: int) -> list[Path]:
         f"its size ({NODES:,} nodes, about {EDGES:,} edges, {FEATURES} random features)."
     )
     remarks = [
-        f"Seconds to embed uniform samples of the nodes, {HOPS} hops, six r, median of 3 runs. {where}",
+        f"Seconds to embed uniform samples of the nodes, {HOPS} hops, six r, on all cores (SciPy's product "
+        f"uses one), median of 3 runs. {where}",
         "The published seconds are of another machine, GAE and AGE on a GPU; the paper does not say its "
         "number of hops. A uniform sample keeps an edge only if it keeps both ends: these have less than one "
         "hundredth of the edges, and show little of how a method deals with a large graph.",

@@ -1,6 +1,6 @@
 """Measured cells, kept as they come, so that a run can be broken off and taken up again; and what is written.
 
-A folder holds ``cells.json`` and the tables and figures made from it.
+A folder holds the cells of each version of the package and the tables and figures made from them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from nafs.atomic import whole_file
 
 Values = dict[str, list[float]]
 
-_FILE = "cells.json"
-
 
 class Store:
     """A folder of results: what was measured by this version is there for the next run."""
@@ -28,22 +26,18 @@ class Store:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self._cells: dict[str, Values] = {}
-        path = folder / _FILE
-        if path.is_file():
-            try:
-                found = json.loads(path.read_text(encoding="utf-8"))
-                if found["version"] == __version__:
-                    self._cells = {str(key): dict(value) for key, value in found["cells"].items()}
-            except (
-                json.JSONDecodeError,
-                UnicodeDecodeError,
-                KeyError,
-                TypeError,
-                ValueError,
-                AttributeError,
-            ):
-                raise ValueError(f"{path} is damaged; delete it to measure everything again") from None
+        self._file = f"cells-{__version__}.json"
+        self._cells = self._read()
+
+    def _read(self) -> dict[str, Values]:
+        path = self.folder / self._file
+        if not path.is_file():
+            return {}
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return {str(key): dict(value) for key, value in found.items()}
+        except (UnicodeDecodeError, TypeError, ValueError, AttributeError):
+            raise ValueError(f"{path} is damaged; delete it to measure everything again") from None
 
     def __contains__(self, key: str) -> bool:
         return key in self._cells
@@ -55,8 +49,8 @@ class Store:
         """Keep what was measured; every value is finite."""
         if not all(np.isfinite(numbers).all() for numbers in values.values()):
             raise ValueError(f"{key}: a measured value is not finite: {values}")
-        self._cells[key] = values
-        self._write(_FILE, json.dumps({"version": __version__, "cells": self._cells}, indent=1))
+        self._cells = self._read() | {key: values}  # another run may have added some
+        self._write(self._file, json.dumps(self._cells, indent=1))
 
     def table(
         self, name: str, title: str, remarks: Sequence[str], header: list[str], rows: list[list[str]]

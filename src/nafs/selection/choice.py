@@ -10,7 +10,7 @@ All this is done on few leading directions of the features, for which smoothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,11 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.engines import memory
-from nafs.engines.settings import AUTO, GOALS, LADDER, Settings
+from nafs.engines.settings import AUTO, LADDER, Settings
 from nafs.graph import Adjacency, Features, Graph
 from nafs.selection.heads import mixture, project
 from nafs.selection.hidden_edges import SCORES, score_links, split_links
-from nafs.selection.preprocessing import judge, prepare, reduce
+from nafs.selection.preprocessing import (
+    Preparation,
+    find_preparation,
+    judge,
+    prepare,
+    prepared_nbytes,
+    reduce,
+)
 from nafs.selection.quality import modularity
 
 COLUMNS = 64  # leading directions of the features that choices are made with
@@ -31,7 +38,7 @@ RISE = 0.8  # share of the rise in modularity from the first hop on
 PATIENCE = 3  # steps of the ladder without a better value after which nothing better is expected
 HIDDEN = 0.05  # share of the edges
 
-__all__ = ["AUTO", "GOALS", "LADDER", "Choice", "choose"]
+Remake = Callable[[Adjacency], Features]
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,9 @@ class Choice:
         return "\n".join(self.reasons) or "nothing was left to choose"
 
 
-def choose(graph: Adjacency, features: Features, settings: Settings) -> tuple[Choice, Features]:
+def choose(
+    graph: Adjacency, features: Features, settings: Settings, *, remake: Remake | None = None, held: int = 0
+) -> tuple[Choice, Preparation, Features]:
     """Settle what the settings leave open, and prepare the features accordingly.
 
     Parameters
@@ -74,50 +83,74 @@ def choose(graph: Adjacency, features: Features, settings: Settings) -> tuple[Ch
     graph : Adjacency
     features : Features
     settings : Settings
+    remake : callable, optional
+        Makes the features from a graph, where they come from the edges: edges that are hidden for the choice
+        must not show in them.
+    held : int
+        Bytes that copies of the inputs hold already; they count towards the memory limit.
 
     Returns
     -------
     Choice
+    Preparation
+        What was done to the features, to be done again to others.
     Features
         Scaled and centred.
+
+    Raises
+    ------
+    MemoryError
+        If what is chosen, or the choosing, cannot keep the limit; before features are copied.
     """
-    kind, reasons = settings.preprocessing, []
-    if kind is None:
-        kind = AUTO if settings.n_hops == AUTO else "none"
+    kind, reasons = settings.with_hops(1).preprocessing, []
     if kind == AUTO:
         kind, why = judge(features)
         reasons.append(f"preprocessing {kind} ({why})")
-    centers = [settings.center]
-    if settings.center == AUTO:
-        centers = ["none", "mean"] if settings.goal == "links" and settings.n_hops == AUTO else ["none"]
+    assert kind is not None
+    open_center = settings.center == AUTO and settings.goal == "links" and settings.n_hops == AUTO
+    centers = ["none", "mean"] if open_center else ["none" if settings.center == AUTO else settings.center]
+    held += prepared_nbytes(features, kind, "none" if open_center else centers[0])
+    memory.plan(
+        graph, features.shape[1], settings.method(), held=held, **_without_threads(settings.resources())
+    )
     if settings.n_hops != AUTO:
-        hops = int(settings.n_hops)
-        choice = Choice(hops, kind, centers[0], tuple(reasons))
+        choice = Choice(int(settings.n_hops), kind, centers[0])
     elif settings.goal == "links":
-        choice = _for_links(graph, features, settings, kind, centers)
+        choice = _for_links(graph, features, settings, kind, centers, remake, held)
     else:
-        choice = _for_clusters(graph, prepare(features, graph, kind, centers[0]), settings, kind, centers[0])
+        choice = _for_clusters(graph, features, settings, kind, centers[0], held)
     choice = replace(choice, reasons=(*reasons, *choice.reasons))
-    return choice, prepare(features, graph, choice.preprocessing, choice.center)
+    return choice, *find_preparation(features, graph, choice.preprocessing, choice.center)
+
+
+def _without_threads(resources: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in resources.items() if name != "n_threads"}
+
+
+def narrow_columns(settings: Settings) -> int:
+    """Leading directions of the features that the choice is made with."""
+    return max(COLUMNS, 3 * (settings.n_clusters or CLUSTERS))
 
 
 def _sweep(
-    graph: Adjacency, features: Features, settings: Settings
+    graph: Adjacency, narrow: Features, settings: Settings, ladder: tuple[int, ...], held: int
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """Embeddings of the leading directions along the ladder."""
-    columns = max(COLUMNS, 3 * (settings.n_clusters or CLUSTERS))
-    narrow, _ = reduce(features, columns)
     method = replace(settings.method(), ensemble="mean")
-    return memory.sweep(graph, narrow, method, LADDER, **settings.resources())
+    held += narrow.nbytes
+    return memory.sweep(graph, narrow, method, ladder, held=held, **settings.resources())
 
 
-def _for_clusters(graph: Adjacency, features: Features, settings: Settings, kind: str, center: str) -> Choice:
+def _for_clusters(
+    graph: Adjacency, features: Features, settings: Settings, kind: str, center: str, held: int
+) -> Choice:
     if graph.directed:
         raise ValueError("n_hops='auto' goes by modularity, which is for undirected graphs: name a number")
     count = min(settings.n_clusters or CLUSTERS, graph.n_nodes)
+    narrow, _ = reduce(prepare(features, graph, kind, center), narrow_columns(settings))
     curve: dict[int, float] = {}
     found = None
-    for hop, matrix in _sweep(graph, features, settings):
+    for hop, matrix in _sweep(graph, narrow, settings, LADDER, held):
         points = project(matrix, 2 * count)
         found = mixture(
             points, count, graph=graph, n_init=2 if found is None else 1, start=found, max_iter=30, most=5000
@@ -128,25 +161,36 @@ def _for_clusters(graph: Adjacency, features: Features, settings: Settings, kind
     first, best = curve[min(curve)], max(curve.values())
     hops = min(hop for hop, value in curve.items() if value >= first + RISE * (best - first))
     why = (
-        f"{hops} hops (modularity of {count} clusters rises from {first:.3f} to {best:.3f} over "
-        f"{max(curve)} hops; four fifths of that are reached)"
+        f"{hops} hop{'s' if hops > 1 else ''} (modularity of {count} clusters rises from {first:.3f} to "
+        f"{best:.3f} over {max(curve)} hops; four fifths of that are reached)"
     )
     return Choice(hops, kind, center, (why,), curve)
 
 
 def _for_links(
-    graph: Adjacency, features: Features, settings: Settings, kind: str, centers: list[str]
+    graph: Adjacency,
+    features: Features,
+    settings: Settings,
+    kind: str,
+    centers: list[str],
+    remake: Remake | None,
+    held: int,
 ) -> Choice:
     from sklearn.metrics import roc_auc_score
 
-    split = split_links(Graph(graph, features), validation=HIDDEN, test=HIDDEN)
+    split = split_links(Graph(graph), validation=HIDDEN, test=HIDDEN, hard=False)
+    left = split.graph.adjacency
     pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
     truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
+    if remake is not None:
+        features = remake(left)
+    narrow, _ = reduce(prepare(features, left, kind), narrow_columns(settings))
     best: tuple[Any, ...] = (-1.0,)
     for center in centers:
-        prepared = prepare(features, split.graph.adjacency, kind, center)
+        # A map of the columns and a common row taken away commute: nothing wide has to be made dense.
+        centred = prepare(narrow, left, "none", center)
         curves: dict[str, dict[int, float]] = {score: {} for score in SCORES}
-        for hop, matrix in _sweep(split.graph.adjacency, prepared, settings):
+        for hop, matrix in _sweep(left, centred, settings, (0, *LADDER), held):
             for score, curve in curves.items():
                 curve[hop] = float(roc_auc_score(truth, score_links(matrix, pairs, score)))
             if all(_is_over(curve) for curve in curves.values()):
@@ -157,8 +201,8 @@ def _for_links(
                 best = (curve[hops], hops, center, score, curve)
     value, hops, center, score, curve = best
     why = (
-        f"{hops} hops, center {center}, {score} score (best AUC on {int(truth.sum()):,} hidden edges: "
-        f"{value:.3f}; up to {max(curve)} hops were tried)"
+        f"{hops} hop{'' if hops == 1 else 's'}, center {center}, {score} score (best AUC on "
+        f"{int(truth.sum()):,} hidden edges: {value:.3f}; up to {max(curve)} hops were tried)"
     )
     return Choice(hops, kind, center, (why,), curve, score)
 

@@ -17,7 +17,7 @@ from nafs.selection.quality import modularity
 _NARROW = 1024  # columns; up to here directions come from the columns' own products
 _ENOUGH = 1e-3  # gain in log-likelihood for each node below which a fit is done
 _WARM_UP = 10  # steps of K-means before
-_FLOOR = 1e-4  # added to the covariance of rows of length 1
+_FLOOR = 1e-3  # added to the covariance, relative to the mean variance of all points
 
 
 def project(matrix: NDArray[Any], n_columns: int, seed: int = 0) -> NDArray[np.float64]:
@@ -38,15 +38,28 @@ def project(matrix: NDArray[Any], n_columns: int, seed: int = 0) -> NDArray[np.f
     from sklearn.utils.extmath import randomized_svd
 
     n_columns = min(n_columns, *matrix.shape)
+    largest = max(abs(float(matrix.max())), abs(float(matrix.min()))) or 1.0
+    kind = np.float32 if matrix.dtype == np.float32 else np.float64  # whole numbers have no directions
+    matrix = np.asarray(matrix / largest, kind)
     if matrix.shape[1] <= _NARROW:
-        _, vectors = np.linalg.eigh((matrix.T @ matrix).astype(np.float64))
+        _, vectors = np.linalg.eigh(_products(matrix))
         axes = vectors[:, ::-1][:, :n_columns]
     else:
         _, _, right = randomized_svd(matrix, n_columns, n_iter=3, random_state=seed)
         axes = right.T
-    rows = (matrix @ axes.astype(matrix.dtype)).astype(np.float64)
+    rows = (matrix @ axes.astype(kind)).astype(np.float64)
     sizes = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(sizes > 0, sizes, 1))
+
+
+def _products(matrix: NDArray[Any]) -> NDArray[np.float64]:
+    """Xᵀ X, summed in float64."""
+    found = np.zeros((matrix.shape[1],) * 2)
+    step = max(1, (1 << 22) // matrix.shape[1])
+    for top in range(0, len(matrix), step):
+        block = matrix[top : top + step].astype(np.float64)
+        found += block.T @ block
+    return found
 
 
 def mixture(
@@ -134,13 +147,15 @@ def _fit(points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, m
     """
     n, d = points.shape
     squares = points.T @ points
+    spread = np.trace(squares) / n - float((points.mean(axis=0) ** 2).sum())
+    floor = np.eye(d) * max(_FLOOR * spread / d, 1e-12)
     shares = np.zeros((n, count))
     shares[np.arange(n), clusters] = 1
     before = -np.inf
     for _ in range(max_iter):
         sizes = shares.sum(axis=0) + 10 * np.finfo(float).eps
         means = (shares.T @ points) / sizes[:, None]
-        covariance = (squares - (means.T * sizes) @ means) / n + _FLOOR * np.eye(d)
+        covariance = (squares - (means.T * sizes) @ means) / n + floor
         whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T
         white = points @ whiten
         model = _Mixture(whiten, means @ whiten, np.log(sizes / n), 0.0)

@@ -33,7 +33,9 @@ class LinkSplit:
     test_hard: NDArray[np.int64]
 
 
-def split_links(graph: Graph, *, validation: float = 0.05, test: float = 0.10, seed: int = 0) -> LinkSplit:
+def split_links(
+    graph: Graph, *, validation: float = 0.05, test: float = 0.10, seed: int = 0, hard: bool = True
+) -> LinkSplit:
     """Hide a share of the edges.
 
     Parameters
@@ -43,6 +45,8 @@ def split_links(graph: Graph, *, validation: float = 0.05, test: float = 0.10, s
     validation, test : float
         Shares of the edges.
     seed : int
+    hard : bool
+        Whether to draw non-edges by degree too.
 
     Returns
     -------
@@ -75,7 +79,7 @@ def split_links(graph: Graph, *, validation: float = 0.05, test: float = 0.10, s
         _non_edges(rng, codes, graph.n_nodes, hidden_validation, None),
         held_out[hidden_validation:],
         _non_edges(rng, codes, graph.n_nodes, hidden_test, None),
-        _non_edges(rng, codes, graph.n_nodes, hidden_test, np.diff(adjacency.indptr)),
+        _non_edges(rng, codes, graph.n_nodes, hidden_test if hard else 0, np.diff(adjacency.indptr)),
     )
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,52 @@ def judge(features: Features) -> tuple[str, str]:
     return "l2", "numbers from 0 up that are no counts: rows brought to length 1"
 
 
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """What is done to features, with the numbers that it was found to take.
+
+    ``scale`` are factors of columns, ``shift`` is taken away from rows before, ``common`` after.
+    """
+
+    kind: str
+    center: str
+    scale: NDArray[np.float64] | None = None
+    shift: NDArray[np.float64] | None = None
+    common: NDArray[np.float64] | None = None
+
+    def apply(self, features: Features) -> Features:
+        """Features treated like those that this was found with; the same object where nothing is done."""
+        if self.shift is not None and self.scale is not None:
+            moved = _dense(features) - self.shift.astype(np.float32)
+            features = read_features(moved * self.scale.astype(np.float32))
+        elif self.kind != "none":
+            features = _scaled(features, self.scale)
+        if self.common is None:
+            return features
+        return read_features(_dense(features) - self.common.astype(np.float32))
+
+
+def find_preparation(
+    features: Features, graph: Adjacency, kind: str = "none", center: str = "none"
+) -> tuple[Preparation, Features]:
+    """The numbers that a preparation takes, and the features prepared; parameters as in :func:`prepare`."""
+    check_choice("preprocessing", kind, KINDS)
+    check_choice("center", center, CENTERS)
+    scale = shift = common = None
+    if kind == "tfidf":
+        scale = _idf(features)
+    elif kind == "standardize":
+        shift, spread = _moments(features)
+        scale = 1 / np.where(spread > 0, spread, 1)
+    prepared = Preparation(kind, center, scale, shift).apply(features)
+    if center != "none":
+        weights = np.ones(len(graph.degrees)) if center == "mean" else graph.degrees
+        matrix: Any = prepared.sparse if prepared.dense is None else prepared.dense
+        common = np.asarray((weights / weights.sum()) @ matrix, np.float64)
+        prepared = Preparation("none", center, common=common).apply(prepared)
+    return Preparation(kind, center, scale, shift, common), prepared
+
+
 def prepare(features: Features, graph: Adjacency, kind: str = "none", center: str = "none") -> Features:
     """Scaled and centred features.
 
@@ -69,18 +116,19 @@ def prepare(features: Features, graph: Adjacency, kind: str = "none", center: st
     Features
         The same object where nothing is to be done.
     """
-    check_choice("preprocessing", kind, KINDS)
-    check_choice("center", center, CENTERS)
-    if kind == "standardize":
-        features = _standardized(features)
-    elif kind != "none":
-        features = _scaled(features, _idf(features) if kind == "tfidf" else None)
-    if center == "none":
-        return features
-    dense = features.sparse.toarray() if features.dense is None else features.dense
-    weights = np.ones(len(dense)) if center == "mean" else graph.degrees
-    common = (weights / weights.sum()) @ dense
-    return read_features(dense - common.astype(np.float32))
+    return find_preparation(features, graph, kind, center)[1]
+
+
+def prepared_nbytes(features: Features, kind: str, center: str) -> int:
+    """Bytes of the copy that a preparation makes."""
+    if kind == "standardize" or center != "none":
+        n, f = features.shape
+        return 4 * n * f
+    return 0 if kind == "none" else features.nbytes
+
+
+def _dense(features: Features) -> NDArray[np.float32]:
+    return np.asarray(features.sparse.toarray()) if features.dense is None else features.dense
 
 
 def _idf(features: Features) -> NDArray[np.float64]:
@@ -92,6 +140,16 @@ def _idf(features: Features) -> NDArray[np.float64]:
     return np.log((1 + n) / (1 + counts)) + 1
 
 
+def _moments(features: Features) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation of each column."""
+    f = features.shape[1]
+    mean, spread = np.empty(f), np.empty(f)
+    for left in range(0, f, 32):
+        block = features.columns(left, min(f, left + 32))
+        mean[left : left + 32], spread[left : left + 32] = block.mean(axis=0), block.std(axis=0)
+    return mean, spread
+
+
 def _scaled(features: Features, columns: NDArray[np.float64] | None) -> Features:
     """Columns times a factor each, then rows of length 1; rows of zeros stay."""
     if features.dense is None:
@@ -101,18 +159,9 @@ def _scaled(features: Features, columns: NDArray[np.float64] | None) -> Features
         sizes = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
         matrix.data = matrix.data / np.repeat(np.where(sizes > 0, sizes, 1), np.diff(matrix.indptr))
         return read_features(matrix.astype(np.float32))
-    scaled = features.dense.astype(np.float32)
-    if columns is not None:
-        scaled *= columns.astype(np.float32)
+    scaled = features.dense if columns is None else features.dense * columns.astype(np.float32)
     sizes = read_features(scaled).norms
     return read_features(scaled / np.where(sizes > 0, sizes, 1)[:, None])
-
-
-def _standardized(features: Features) -> Features:
-    dense = features.sparse.toarray() if features.dense is None else features.dense
-    spread = dense.std(axis=0, dtype=np.float64)
-    moved = dense - dense.mean(axis=0, dtype=np.float64).astype(np.float32)
-    return read_features(moved / np.where(spread > 0, spread, 1).astype(np.float32))
 
 
 def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) -> tuple[Features, float]:
