@@ -28,8 +28,8 @@ STARTS = 3  # of K-means for each seed
 HEADER = ["data set", "method", "metric", "published", "paper's hops, here", "nothing chosen, here"]
 EXPLANATION = (
     "The paper took the best of 1 to 70 hops for each data set and variant; those of its authors' program "
-    f"are taken here. In the last column NAFS has {HOPS} hops everywhere, and the rivals have what their name "
-    "says. A published number that the paper's hops do not reach here, by more than two deviations and half "
+    f"are taken here. In the last column NAFS has {HOPS} hops everywhere, and the rivals have what their "
+    "name says. A published number that the paper's hops do not reach here, by more than two deviations and half "
     "a point, is marked !."
 )
 
