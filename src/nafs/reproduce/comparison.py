@@ -29,8 +29,8 @@ HEADER = ["data set", "method", "metric", "published", "paper's hops, here", "no
 EXPLANATION = (
     "The paper took the best of 1 to 70 hops for each data set and variant; those of its authors' program "
     f"are taken here. In the last column NAFS has {HOPS} hops everywhere, and the rivals have what their "
-    "name says. A published number that the paper's hops do not reach here, by more than two deviations and half "
-    "a point, is marked !."
+    "name says. A published number that the paper's hops do not reach here, by more than two deviations and "
+    "half a point, is marked !."
 )
 
 
