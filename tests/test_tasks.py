@@ -44,6 +44,25 @@ def test_accuracy_is_that_of_the_best_renaming():
     assert spare["ACC"] == 0.75
 
 
+@pytest.mark.parametrize("n_clusters", [1, 2, 5, 30])
+def test_kmeans_of_few_wide_rows_is_as_good_as_scikit_learns(n_clusters):
+    from sklearn.cluster import KMeans
+
+    rng = np.random.default_rng(n_clusters)
+    matrix = (
+        rng.standard_normal((5, 300))[rng.integers(0, 5, 200)] + rng.standard_normal((200, 300))
+    ).astype("f")
+    found = cluster(matrix, n_clusters, method="kmeans", n_init=10)
+    inertia = sum(((matrix[found == c] - matrix[found == c].mean(0)) ** 2).sum() for c in np.unique(found))
+    theirs = KMeans(n_clusters, n_init=10, random_state=0).fit(matrix).inertia_
+    assert inertia <= 1.02 * theirs
+    np.testing.assert_array_equal(found, cluster(matrix, n_clusters, method="kmeans", n_init=10))
+
+
+def test_kmeans_of_rows_that_are_all_the_same():
+    assert cluster(np.ones((20, 300), np.float32), 3, method="kmeans").shape == (20,)
+
+
 def test_modularity_and_conductance_by_their_definitions(graph):
     rng = np.random.default_rng(1)
     clusters = rng.integers(0, 5, graph.n_nodes)

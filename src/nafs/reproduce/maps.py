@@ -11,7 +11,6 @@ from nafs.estimator import NAFS
 from nafs.reproduce.store import Store, Values
 from nafs.reproduce.target import Cell, Target, dataset, new_figure
 from nafs.tasks import evaluate_clustering
-from nafs.tasks.clustering import narrowed
 
 NAME, TITLE, DATASET = "maps", "Maps of Cora over hops", "cora"
 HOPS = (0, 5, 10, 20, 50, 100, 150, 200)
@@ -25,7 +24,7 @@ def _measure(weighting: str, seeds: int) -> Values:
     assert graph.labels is not None
     found: Values = {}
     for hop, matrix in NAFS(max(HOPS), 0.5, weighting=weighting).sweep(graph, hops=HOPS):
-        places = _map(narrowed(matrix))
+        places = _map(matrix)
         found[f"{hop} x"], found[f"{hop} y"] = places.T.tolist()
         result = evaluate_clustering(matrix, graph, method="kmeans", seeds=seeds, n_init=3)
         found[f"{hop} NMI"] = result.values["NMI"]

@@ -33,7 +33,6 @@ CLUSTERING: Steps = {
     "auto without preprocessing": (AUTO | {"preprocessing": "none"}, {}),
     "auto, K-means": (AUTO, {"method": "kmeans", "n_init": 5}),
     "auto, center mean": (AUTO | {"center": "mean"}, {}),
-    "auto, center stationary": (AUTO | {"center": "stationary"}, {}),
 }
 LINKS: Steps = {
     "20 hops, inner product": ({}, {"score": "inner"}),

@@ -11,13 +11,12 @@ from nafs.checks import check_choice
 from nafs.graph import Graph
 from nafs.selection.heads import mixture, project
 from nafs.selection.quality import agreement, conductance, modularity
+from nafs.tasks.kmeans import kmeans_of_products
 from nafs.tasks.result import TaskResult, check_rows
 
 METHODS = ("mixture", "kmeans")
 _LARGE = 1 << 26  # values; beyond that K-means works on samples
-_WIDE = 1024  # columns; beyond that K-means is given fewer, with the same distances
-_MOST = 4096  # rows or columns of the matrix whose eigenvectors that takes
-_LOST = 1e-6  # share of the variance that may go
+_FEW = 4096  # rows; up to here K-means of wide matrices goes by inner products
 
 
 def cluster(
@@ -58,6 +57,8 @@ def cluster(
         edges = None if graph is None or graph.adjacency.directed else graph.adjacency
         points = project(matrix, 2 * n_clusters)
         return mixture(points, n_clusters, graph=edges, seed=seed, n_init=n_init)
+    if matrix.shape[0] <= _FEW and matrix.shape[1] > 256:
+        return kmeans_of_products(_products(matrix), n_clusters, seed, n_init)
     if matrix.size > _LARGE:
         model = MiniBatchKMeans(n_clusters, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
     else:
@@ -65,23 +66,10 @@ def cluster(
     return np.asarray(model.fit_predict(matrix), dtype=np.int64)
 
 
-def narrowed(matrix: NDArray[Any]) -> NDArray[Any]:
-    """The rows of a wide matrix along its principal axes: distances between rows stay as they are.
-
-    Axes that hold less than a millionth of the variance together are left out; K-means gets faster, not
-    different.
-    """
-    n, d = matrix.shape
-    if d <= _WIDE or min(n, d) > _MOST:
-        return matrix
-    centred = matrix - matrix.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred @ centred.T if d > n else centred.T @ centred)
-    values = np.maximum(values, 0)
-    kept = np.cumsum(values) > _LOST * values.sum()  # ascending: the small ones come first
-    if not kept.any():
-        return matrix[:, :1]  # all rows are the same
-    axes = vectors[:, kept]
-    return np.ascontiguousarray(axes * np.sqrt(values[kept]) if d > n else centred @ axes)
+def _products(matrix: NDArray[Any]) -> NDArray[np.float32]:
+    """Inner products of the centred rows."""
+    centred = np.asarray(matrix - matrix.mean(axis=0), np.float32)
+    return centred @ centred.T
 
 
 def evaluate_clustering(
@@ -125,8 +113,6 @@ def evaluate_clustering(
         raise ValueError(f"at least 1 seed is needed; got {seeds}")
     values: dict[str, list[float]] = {}
     check_choice("method", method, METHODS)
-    if method == "kmeans":
-        matrix = narrowed(matrix)
     for seed in range(seeds):
         found = cluster(matrix, n_clusters, graph=graph, method=method, seed=seed, n_init=n_init)
         scores: dict[str, float] = {}
