@@ -1,6 +1,7 @@
 """Data flows one way: each part imports only from the parts above it, and nothing heavy too early."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,3 +67,10 @@ def test_every_public_name_is_there():
     assert set(nafs.__all__) <= set(dir(nafs))
     assert nafs.__version__[0].isdigit()
     assert not hasattr(nafs, "nonsense")
+
+
+def test_documents_link_to_files_that_exist():
+    root = Path(__file__).parent.parent
+    for page in [*root.glob("*.md"), *root.glob("docs/*.md")]:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"

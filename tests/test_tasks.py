@@ -1,6 +1,7 @@
 """Tasks judge what they say they judge."""
 
 import json
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -319,9 +320,34 @@ def test_unlabelled_nodes_are_left_out(graph):
 
 
 def test_link_prediction_on_cora_is_the_papers(planetoid_home):
-    found = evaluate_links(load_dataset("cora").graph, lambda some: embed(some, n_hops=9).matrix, splits=5)
+    graph = load_dataset("cora").graph
+    found = evaluate_links(graph, lambda some: embed(some, n_hops=9).matrix, splits=5, score="inner")
     assert found.mean("AUC") == pytest.approx(0.926, abs=0.015)
     assert found.mean("AP") == pytest.approx(0.938, abs=0.015)
+
+
+def test_clustering_on_pubmed_is_the_papers(planetoid_home):
+    graph = load_dataset("pubmed").graph
+    found = evaluate_clustering(embed(graph, n_hops=56).matrix, graph, method="kmeans", seeds=1, n_init=2)
+    assert found.mean("ACC") == pytest.approx(0.705, abs=0.01)
+    assert found.mean("NMI") == pytest.approx(0.339, abs=0.01)
+
+
+def test_what_is_chosen_without_labels_passes_the_best_trained_rival_on_links(planetoid_home):
+    graph = load_dataset("cora").graph
+    made = partial(embed, n_hops="auto", goal="links")
+    found = evaluate_links(graph, lambda some: made(some).matrix, splits=2)
+    assert found.mean("AUC") > 0.95  # AGE: 95.1 AUC, 94.6 AP
+    assert found.mean("AP") > 0.945
+
+
+def test_what_is_chosen_without_labels_clusters_well(data_home):
+    if not (data_home / "graphdata" / "amazon_photo.npz").exists():
+        pytest.skip("amazon_photo.npz is missing")
+    graph = load_dataset("amazon-photo").graph
+    found = evaluate_clustering(embed(graph, n_hops="auto", n_clusters=8).matrix, graph, seeds=1)
+    assert found.mean("NMI") > 0.67
+    assert found.mean("ACC") > 0.73
 
 
 def test_classification_on_cora_is_near_the_papers(planetoid_home):
