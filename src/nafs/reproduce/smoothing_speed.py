@@ -30,21 +30,17 @@ def _measure() -> Values:
 
 def _write(store: Store, _: int) -> list[Path]:
     cell = store[KEY]
-    figure = new_figure(10, 4.2)
-    left, right = figure.subplots(1, 2)
+    figure = new_figure(7, 4.5)
+    axis = figure.subplots()
     for name, colour, marker in zip(GROUPS, COLOURS, MARKERS, strict=False):
-        curve = np.asarray(cell[name])
-        label = f"{name} ({cell[f'{name}, nodes'][0]:,.0f})"
-        for axis, values in ((left, curve), (right, curve / curve[0])):
-            axis.plot(values, color=colour, marker=marker, markevery=5, label=label)
-    left.set_ylabel("mean of D_i(k), Euclidean")
-    right.set_ylabel("mean of D_i(k), relative to hop 0")
-    for axis in (left, right):
-        axis.set_xlabel("hop k")
-        axis.set_yscale("log")
-        axis.grid(alpha=0.3, which="both")
-        axis.legend()
-    figure.suptitle("PubMed: distance to the stationary state, r = 0")
+        label = f"{name} ({cell[f'{name}, nodes'][0]:,.0f} nodes)"
+        axis.plot(cell[name], color=colour, marker=marker, markevery=5, label=label)
+    axis.set_xlabel("hop k")
+    axis.set_ylabel("mean of D_i(k), Euclidean")
+    axis.set_yscale("log")
+    axis.grid(alpha=0.3, which="both")
+    axis.legend()
+    axis.set_title("PubMed: distance to the stationary state, r = 0")
     rows = [[str(hop), *(f"{cell[name][hop]:.5g}" for name in GROUPS)] for hop in range(HOPS + 1)]
     remarks = [
         "Mean Euclidean distance of nodes to the stationary state of their component, by degree.",
