@@ -12,6 +12,8 @@ PACKAGE = Path(nafs.__file__).parent
 FLOW = [
     "atomic",
     "checks",
+    "budget",
+    "scratch",
     "graph",
     "readers",
     "datasets",

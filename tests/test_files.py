@@ -1,6 +1,8 @@
 """Edge lists, features and labels in files, as people write them."""
 
 import gzip
+import itertools
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -295,3 +297,47 @@ def test_labels_that_do_not_match_are_reported(tmp_path):
     assert graph.labels.to_arrow().to_pylist() == [1, None, None]
     assert "2 of 3 nodes have no label" in graph.notes
     assert any("1 of its ids are no nodes and are left out" in note for note in graph.notes)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "names", "rows"])
+@pytest.mark.parametrize("weights", [None, "ones", "any"])
+def test_tables_sorted_on_disk_make_the_same_graph(tmp_path, monkeypatch, kind, weights):
+    monkeypatch.setattr("nafs.readers.files._SMALL", 0)
+    monkeypatch.setattr("nafs.readers.files._GROWTH", 10**9)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(0, 200, (2000, 2)), columns=["source", "target"])
+    if kind != "rows":
+        table *= 7
+    if kind == "names":
+        table = "n" + table.astype(str)
+    if weights:
+        table["weight"] = 1.0 if weights == "ones" else rng.random(2000).round(1)  # some are 0
+    table.to_parquet(tmp_path / "edges.parquet")
+    nodes = pd.DataFrame(rng.random((150, 3)), columns=["a", "b", "c"])
+    nodes.insert(0, "id", pd.unique(table["source"])[:150])
+    nodes.to_parquet(tmp_path / "nodes.parquet")
+    options = itertools.product((False, True), (False, True), (None, "nodes.parquet"))
+    for directed, self_loops, features in options:
+        found = []
+        for limit in (None, "200MB"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # nodes without features
+                found.append(
+                    read_graph(
+                        tmp_path / "edges.parquet",
+                        features and tmp_path / features,
+                        directed=directed,
+                        self_loops=self_loops,
+                        memory_limit=limit,
+                    )
+                )
+        a, b = (graph.adjacency for graph in found)
+        assert np.array_equal(a.indptr, b.indptr)
+        assert np.array_equal(a.indices, b.indices)
+        assert (a.weights is None) == (b.weights is None) == (weights != "any")
+        if a.weights is not None:
+            np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6)
+        assert found[0].id_array.equals(found[1].id_array)
+        assert found[0].notes == found[1].notes
+        if features:
+            assert np.array_equal(found[0].features.dense, found[1].features.dense)

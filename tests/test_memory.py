@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from conftest import random_graph
 
 from nafs import NAFS
-from nafs.engines.budget import parse_memory, show_bytes
+from nafs.budget import parse_memory, show_bytes
 from nafs.engines.memory import plan
 from nafs.graph import Adjacency, read_adjacency
 from nafs.smoothing import Method

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nafs.embedding import Embedding, embed
-    from nafs.engines.memory import Progress
+    from nafs.engines.progress import Progress
     from nafs.estimator import NAFS
     from nafs.graph import Graph, structural_features
     from nafs.readers import from_edges, from_igraph, from_networkx, from_pyg, read_graph
@@ -54,7 +54,7 @@ _HOME = {
     "NAFS": "nafs.estimator",
     "Embedding": "nafs.embedding",
     "Graph": "nafs.graph",
-    "Progress": "nafs.engines.memory",
+    "Progress": "nafs.engines.progress",
     "embed": "nafs.embedding",
     "from_edges": "nafs.readers",
     "from_igraph": "nafs.readers",

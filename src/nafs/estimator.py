@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from nafs.engines import memory
-from nafs.engines.budget import parse_memory, show_bytes
-from nafs.engines.memory import ProgressCallback
+from nafs.budget import parse_memory, show_bytes
+from nafs.engines import memory, run
+from nafs.engines.progress import ProgressCallback
 from nafs.engines.settings import Settings
 from nafs.graph import Adjacency, Features, Graph, nearest_neighbor_graph, read_adjacency, read_features
 from nafs.graph.adjacency import reading_nbytes
 from nafs.graph.indices import check_indices
 from nafs.selection import choose
-from nafs.smoothing.method import DEFAULT_R, check_hops
+from nafs.smoothing.method import DEFAULT_R, Method, check_hops
 
 
 class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -56,6 +56,10 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         edges that are hidden for the choice.
     n_clusters : int, optional
         Clusters that ``n_hops="auto"`` looks for; 8 where it is not known.
+    reduce_to : int, optional
+        Fewer features, made from wider ones before smoothing; what that loses is in :meth:`explain`.
+    reduction : {"svd", "random"}, default="svd"
+        By leading singular directions, or by a Gaussian random projection.
     n_neighbors : int, default=10
         Neighbours of each row in the graph that is built when no adjacency is given.
     metric : str, default="euclidean"
@@ -76,6 +80,13 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         several narrow r's are carried side by side, which is faster; what cannot fit raises MemoryError
         before it starts, and so does a graph whose reading, before that, would take more for a moment. By
         default one r is carried at a time.
+    engine : {"auto", "memory", "disk", "dask"}, default="auto"
+        Where hops run. "disk" keeps all but two panels of columns in files, within ``memory_limit``; "dask"
+        does the same on the workers of a Dask cluster; "auto" is memory where that fits, or else disk. Their
+        embedding is mapped from a file that goes with the array.
+    work_dir : path, optional
+        Folder for the files of "disk" and "dask", removed at the end; a temporary one by default. A run that
+        was broken off there goes on where it was.
 
     Attributes
     ----------
@@ -121,6 +132,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         center: str = "auto",
         goal: str = "clusters",
         n_clusters: int | None = None,
+        reduce_to: int | None = None,
+        reduction: str = "svd",
         n_neighbors: int = 10,
         metric: str = "euclidean",
         directed: bool | None = None,
@@ -128,6 +141,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         state_dtype: str = "float32",
         n_threads: int | None = None,
         memory_limit: int | str | None = None,
+        engine: str = "auto",
+        work_dir: str | None = None,
     ) -> None:
         self.n_hops = n_hops
         self.r = r
@@ -138,6 +153,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         self.center = center
         self.goal = goal
         self.n_clusters = n_clusters
+        self.reduce_to = reduce_to
+        self.reduction = reduction
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.directed = directed
@@ -145,6 +162,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         self.state_dtype = state_dtype
         self.n_threads = n_threads
         self.memory_limit = memory_limit
+        self.engine = engine
+        self.work_dir = work_dir
 
     def fit(
         self,
@@ -221,8 +240,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         settings, held = self._settings(), _held(features, graph, X, adjacency)
         prepared = self._preparation.apply(features)
         held += 0 if prepared is features else prepared.nbytes
-        method = settings.method(self.n_hops_)
-        return memory.embed(graph, prepared, method, held=held, progress=progress, **settings.resources())
+        return _embed(graph, prepared, settings.method(self.n_hops_), settings, held, progress)
 
     def explain(self) -> str:
         """What was left open in the settings, and what was chosen for which reason; a line each."""
@@ -295,6 +313,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             The names of the features; for "concat", with the r that each column belongs to.
         """
         names = super().get_feature_names_out(input_features)
+        if self._preparation.directions is not None:
+            names = [f"{self.reduction}{i}" for i in range(self._preparation.directions.shape[1])]
         method = self._settings().method()
         if method.ensemble == "concat":
             names = [f"{name}_r{r:.12g}" for r in method.r for name in names]
@@ -322,9 +342,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         self.choice_, self._preparation, prepared = choose(graph, features, settings, held=held)
         held += 0 if prepared is features else prepared.nbytes
         method = settings.method(self.choice_.n_hops)
-        self.embedding_ = memory.embed(
-            graph, prepared, method, held=held, progress=progress, **settings.resources()
-        )
+        self.embedding_ = _embed(graph, prepared, method, settings, held, progress)
         self.n_hops_ = self.choice_.n_hops
         self.adjacency_ = graph
         return self.embedding_
@@ -389,7 +407,25 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
             self.center,
             self.goal,
             self.n_clusters,
+            self.reduce_to,
+            self.reduction,
+            self.engine,
+            self.work_dir,
         )
+
+
+def _embed(
+    graph: Adjacency,
+    features: Features,
+    method: Method,
+    settings: Settings,
+    held: int,
+    progress: ProgressCallback | None,
+) -> NDArray[np.float32]:
+    resume = settings.work_dir is not None  # with the same inputs and settings, that is
+    made = run.embed(graph, features, method, settings, resume=resume, held=held, progress=progress)
+    made.close()
+    return made.matrix
 
 
 def _held(features: Features, graph: Adjacency, X: Any, adjacency: Any) -> int:

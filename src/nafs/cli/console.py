@@ -26,7 +26,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from nafs.engines.budget import show_bytes
+from nafs.budget import show_bytes
 
 messages = Console(stderr=True)
 results = Console()
@@ -84,7 +84,7 @@ class Run:
         """A part of the work under a progress bar; yields a function that advances it."""
         start = time.perf_counter()
         interrupts = _Interrupts()
-        columns: list[ProgressColumn] = [TextColumn("{task.description:<10}"), BarColumn()]
+        columns: list[ProgressColumn] = [TextColumn("{task.description:<10}", markup=False), BarColumn()]
         columns += (
             []
             if total is None
@@ -102,12 +102,17 @@ class Run:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 with interrupts:
-                    yield lambda steps: bar.advance(task, steps)
+                    yield lambda steps, text=name: bar.update(task, advance=steps, description=text)
         self.seconds[name] = time.perf_counter() - start
         for warning in caught:
             text = str(warning.message)
             if issubclass(warning.category, UserWarning) and text not in self.notes:
                 self.notes.append(text)
+
+    def say(self, text: str) -> None:
+        """Print a line before the work starts."""
+        if not (self.quiet or self.as_json):
+            messages.print(text, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
 
     def say_notes(self) -> None:
         """Print what had to be decided on the way."""

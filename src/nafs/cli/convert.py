@@ -48,6 +48,7 @@ def convert(
     missing: o.MissingOption = "error",
     directed: o.DirectedOption = False,
     self_loops: o.SelfLoopsOption = False,
+    memory_limit: o.MemoryOption = None,
     force: o.ForceOption = False,
     quiet: o.QuietOption = False,
     as_json: o.JsonOption = False,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from nafs.budget import show_bytes
 from nafs.cli import options as o
 from nafs.cli.console import Run
-from nafs.embedding import Embedding, structural_note
-from nafs.embedding import embed as make_embedding
-from nafs.engines.memory import Progress
+from nafs.embedding import Embedding, making_embedding, structural_note
+from nafs.engines import disk
+from nafs.engines.progress import Progress
+from nafs.engines.run import choose_engine
 from nafs.engines.settings import Settings
 from nafs.graph import Graph
-from nafs.writers.embeddings import check_embedding_target, write_embedding, write_embedding_table
+from nafs.writers.embeddings import check_embedding_target, write_embedding_table
 
 
 def embed(
@@ -41,6 +45,8 @@ def embed(
     center: o.CenterOption = "auto",
     goal: o.GoalOption = "clusters",
     clusters: o.ClustersOption = None,
+    reduce_to: o.ReduceOption = None,
+    reduction: o.ReductionOption = "svd",
     columns: o.ColumnsOption = 128,
     seed: o.SeedOption = 0,
     source: o.SourceOption = None,
@@ -59,6 +65,14 @@ def embed(
     threads: o.ThreadsOption = None,
     memory_limit: o.MemoryOption = None,
     float16: o.Float16Option = False,
+    engine: o.EngineOption = "auto",
+    work_dir: o.WorkDirOption = None,
+    resume: o.ResumeOption = False,
+    scheduler: o.SchedulerOption = None,
+    half_output: Annotated[
+        bool,
+        typer.Option("--half-output", help="Write the vectors in half precision.", rich_help_panel=o.OUTPUT),
+    ] = False,
     layout: Annotated[
         str,
         typer.Option(
@@ -88,7 +102,15 @@ def embed(
         center=center,
         goal=goal,
         n_clusters=clusters,
+        reduce_to=reduce_to,
+        reduction=reduction,
+        engine=engine if scheduler is None else "dask",
+        work_dir=work_dir or (None if output == "-" else f"{output}.work"),
     )
+    if scheduler is not None and engine not in ("auto", "dask"):
+        raise ValueError(f"--scheduler is for --engine dask; got --engine {engine}")
+    if half_output and not output.endswith((".npy", ".parquet", ".pq")):
+        raise ValueError("--half-output goes into .npy or .parquet")
     if output != "-":
         check_embedding_target(output, layout, force=force)
     elif as_json:
@@ -96,8 +118,18 @@ def embed(
     graph = o.read(run, locals())
     if graph.features is None:
         run.notes.append(structural_note(columns, seed))
-    embedding = _smooth(run, settings, graph, columns, seed)
-    _write(run, embedding, output, layout, force)
+    _say_what_it_takes(run, settings, graph, columns)
+    with _smooth(
+        run,
+        settings,
+        graph,
+        columns=columns,
+        seed=seed,
+        resume=resume,
+        client=scheduler,
+        dtype="float16" if half_output else "float32",
+    ) as embedding:
+        _write(run, embedding, output, layout, force)
     n, width = embedding.matrix.shape
     chosen = embedding.choice.reasons if embedding.choice is not None else ()
     where = "stdout" if output == "-" else output
@@ -110,6 +142,7 @@ def embed(
             ("features", f"{n_features:,}"),
             *(("chosen", reason) for reason in chosen),
             ("dimensions", f"{width:,}"),
+            ("engine", embedding.settings["engine"]),
             ("result", where),
         ],
         {
@@ -124,25 +157,63 @@ def embed(
     )
 
 
-def _smooth(run: Run, settings: Settings, graph: Graph, columns: int, seed: int) -> Embedding:
+def _say_what_it_takes(run: Run, settings: Settings, graph: Graph, columns: int) -> None:
+    """Before a run that goes through files: the disk and memory that it needs."""
+    width = columns if graph.features is None else graph.features.shape[1]
+    width = min(width, settings.reduce_to or width)
+    method, resources = settings.method(), settings.resources()
+    chosen = choose_engine(graph.adjacency, width, method, settings)
+    if chosen == "memory" or run.quiet:
+        return
+    stored = 0 if graph.features is None else graph.features.nbytes
+    plan = disk.plan(
+        graph.adjacency,
+        (width, stored),
+        method,
+        state_dtype=resources["state_dtype"],
+        memory_limit=resources["memory_limit"],
+    )
+    count, widest = len(plan.widths), max(plan.widths)
+    panels = f"{count} panel(s) of up to {widest} columns, {show_bytes(plan.nbytes)} of memory"
+    if chosen == "dask":
+        panels = "panels of columns on the workers"
+    run.say(
+        f"{chosen} engine: {panels}, up to {show_bytes(plan.disk_bytes)} of disk in "
+        f"{settings.work_dir or 'a temporary folder'}"
+    )
+
+
+@contextmanager
+def _smooth(run: Run, settings: Settings, graph: Graph, **options: Any) -> Iterator[Embedding]:
     done = 0.0
-    with run.stage("smooth", total=1.0) as advance:
+    with ExitStack() as stack:
+        with run.stage("smooth", total=1.0) as advance:
 
-        def progress(at: Progress) -> None:
-            nonlocal done
-            share = at.done / at.total
-            advance(share - done)
-            done = share
+            def progress(at: Progress) -> None:
+                nonlocal done
+                share = at.done / at.total
+                advance(share - done, _where(at))
+                done = share
 
-        return make_embedding(graph, columns=columns, seed=seed, progress=progress, **asdict(settings))
+            embedding = stack.enter_context(
+                making_embedding(graph, progress=progress, **options, **asdict(settings))
+            )
+        yield embedding
+
+
+def _where(at: Progress) -> str:
+    if at.n_panels == 1:
+        return "smooth"
+    return f"{at.step} panel {at.panel + 1}/{at.n_panels}, r {at.r[0]:g}, hop {at.hop}/{at.n_hops}"
 
 
 def _write(run: Run, embedding: Embedding, output: str, layout: str, force: bool) -> None:
-    labels = None if embedding.labels is None else embedding.labels.to_arrow()
-    matrix, ids = embedding.matrix, embedding.id_array
+    matrix = embedding.matrix
     with run.stage("write", total=len(matrix)) as advance:
         if output == "-":
+            labels = None if embedding.labels is None else embedding.labels.to_arrow()
+            ids = embedding.id_array
             write_embedding_table(sys.stdout.buffer, ".csv", matrix, ids, labels, layout="columns")
             sys.stdout.flush()
         else:
-            write_embedding(output, matrix, ids, labels, layout=layout, force=force, progress=advance)
+            embedding.write(output, layout=layout, force=force, progress=advance)

@@ -150,6 +150,18 @@ ColumnsOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of the structural features.", rich_help_panel=METHOD)]
 
+ReduceOption = Annotated[
+    Optional[int],
+    typer.Option(
+        "--reduce-to",
+        help="Make so many columns of wider features, before smoothing.",
+        rich_help_panel=METHOD,
+    ),
+]
+ReductionOption = Annotated[
+    str, typer.Option(help="How: svd or random (projection).", rich_help_panel=METHOD)
+]
+
 ThreadsOption = Annotated[
     Optional[int], typer.Option(help="Threads [dim](default: all cores)[/dim].", rich_help_panel=RESOURCES)
 ]
@@ -157,6 +169,34 @@ MemoryOption = Annotated[
     Optional[str],
     typer.Option(
         "--memory-limit", help="Such as 4GB: for states, sums and the result.", rich_help_panel=RESOURCES
+    ),
+]
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        help="Where hops run: memory, disk (files, within --memory-limit), dask; auto: memory if it fits.",
+        rich_help_panel=RESOURCES,
+    ),
+]
+WorkDirOption = Annotated[
+    Optional[str],
+    typer.Option(
+        "--work-dir",
+        help="Folder for the files of disk and dask [dim](default: OUTPUT.work)[/dim].",
+        rich_help_panel=RESOURCES,
+    ),
+]
+ResumeOption = Annotated[
+    bool,
+    typer.Option(
+        "--resume", help="Go on with a run in the work folder that was broken off.", rich_help_panel=RESOURCES
+    ),
+]
+SchedulerOption = Annotated[
+    Optional[str],
+    typer.Option(
+        help="Address of a Dask scheduler [dim](default: workers on this machine)[/dim].",
+        rich_help_panel=RESOURCES,
     ),
 ]
 Float16Option = Annotated[
@@ -205,6 +245,9 @@ def read(run: Run, given: dict[str, Any]) -> Graph:
         options["delimiter"] = "\t"
     if given["unweighted"]:
         options["weight"] = False
+    if given.get("memory_limit") is not None:
+        beside = Path(given.get("work_dir") or given.get("output") or ".").resolve().parent
+        options |= {"memory_limit": given["memory_limit"], "scratch_dir": beside}
     options["ignore"] = [name for name in (given["ignore"] or "").split(",") if name]
     paths = [given["edges"], given["features"], given.get("labels")]
     if paths.count("-") > 1:

@@ -8,34 +8,22 @@ further r. The bits are the same either way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.engines.budget import show_bytes
+from nafs.budget import show_bytes
+from nafs.engines.progress import ProgressCallback, Report
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops, Layout, Workspace
 from nafs.smoothing.method import Method
+from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
 
 CACHED_STATE = 16 << 20  # bytes; a state that lives in the cache is smoothed faster alone
 WIDE_ENOUGH = 128  # columns; longer rows gain less than fresh memory for them costs
-
-
-class Progress(NamedTuple):
-    """Where a run stands. ``done`` and ``total`` count rows computed, over all hops and r's."""
-
-    done: int
-    total: int
-    hop: int
-    n_hops: int
-    r: tuple[float, ...]
-
-
-ProgressCallback = Callable[[Progress], None]
 
 
 @dataclass(frozen=True)
@@ -98,9 +86,9 @@ def plan(
         nbytes += results * graph.n_nodes * method.n_columns(n_features) * 4
         if method.needs_stationary_state:
             components = int(graph.components.max()) + 1
-            # centres, and one block of columns in float64 with its index arrays
-            nbytes += components * n_features * group * 8
-            nbytes += graph.n_nodes * (24 + 16 * min(n_features, 32))
+            # centres, summed in float64, and the rows that are added to them in one go
+            nbytes += components * n_features * group * 12
+            nbytes += graph.n_nodes * 4 + 24 * min(CENTRE_BLOCK, graph.n_nodes * n_features)
         return nbytes
 
     smallest = len(method.r) if together else 1
@@ -164,7 +152,7 @@ def embed(
     group = plan(
         graph, features.shape[1], method, state_dtype=state_dtype, memory_limit=memory_limit, held=held
     ).group
-    report = _Report(progress, graph.n_nodes, method.n_hops, len(method.r))
+    report = Report(progress, graph.n_nodes, method.n_hops, len(method.r))
     try:
         out = np.empty((graph.n_nodes, method.n_columns(features.shape[1])), np.float32)
         workspace = Workspace(Layout(graph.n_nodes, features.shape[1], group, state_dtype), method)
@@ -227,12 +215,12 @@ def sweep(
         together=True,
         held=held,
     )
-    report = _Report(progress, graph.n_nodes, wanted[-1], len(method.r))
+    report = Report(progress, graph.n_nodes, wanted[-1], len(method.r))
     hops = Hops(graph, features, method, method.r, state_dtype=state_dtype, n_threads=n_threads)
     return _sweep(hops, wanted, report)
 
 
-def _sweep(hops: Hops, wanted: Sequence[int], report: _Report) -> Iterator[tuple[int, NDArray[np.float32]]]:
+def _sweep(hops: Hops, wanted: Sequence[int], report: Report) -> Iterator[tuple[int, NDArray[np.float32]]]:
     method, due = hops.method, set(wanted)
     pool = _Pool((hops.layout.n_nodes, method.n_columns(hops.layout.n_features)))
     try:
@@ -278,25 +266,3 @@ class _Lease:
     def __del__(self) -> None:
         if self.pool.open:
             self.pool.spare.append(self.raw)
-
-
-class _Report:
-    """Counts rows and tells the user's callback."""
-
-    def __init__(self, progress: ProgressCallback | None, n_nodes: int, n_hops: int, n_r: int) -> None:
-        if progress is not None and not callable(progress):
-            raise TypeError(f"progress must be callable, such as print; got {progress!r}")
-        self.progress, self.n_hops = progress, n_hops
-        self.done, self.total = 0, n_nodes * (n_hops + 1) * n_r
-
-    def ticker(self, hop: int, r: tuple[float, ...]) -> Callable[[int], None] | None:
-        if self.progress is None:
-            return None
-        callback = self.progress
-
-        def tick(rows: int) -> None:
-            self.done += rows * len(r)
-            _kernel.release_threads()  # the callback may fork
-            callback(Progress(self.done, self.total, hop, self.n_hops, r))
-
-        return tick

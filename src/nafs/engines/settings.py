@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nafs.budget import parse_memory
 from nafs.checks import check_choice
-from nafs.engines.budget import parse_memory
 from nafs.smoothing.hops import STATE_DTYPES
 from nafs.smoothing.method import DEFAULT_R, Method, check_hops, check_r
 from nafs.smoothing.threads import check_threads
 
 AUTO = "auto"
+ENGINES = (AUTO, "memory", "disk", "dask")
+REDUCTIONS = ("svd", "random")
 GOALS = ("clusters", "links")
 LADDER = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 45, 60)  # numbers of hops that "auto" chooses from
 _PREPROCESSINGS = (AUTO, "none", "l2", "tfidf", "standardize")
@@ -35,6 +37,10 @@ class Settings:
     center: str = AUTO
     goal: str = "clusters"
     n_clusters: int | None = None
+    reduce_to: int | None = None
+    reduction: str = "svd"
+    engine: str = AUTO
+    work_dir: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.n_hops, str) and self.n_hops != AUTO:
@@ -43,6 +49,10 @@ class Settings:
             check_choice("preprocessing", self.preprocessing, _PREPROCESSINGS)
         check_choice("center", self.center, _CENTERS)
         check_choice("goal", self.goal, GOALS)
+        check_choice("engine", self.engine, ENGINES)
+        check_choice("reduction", self.reduction, REDUCTIONS)
+        if self.reduce_to is not None and check_hops(self.reduce_to, "reduce_to") < 1:
+            raise ValueError(f"reduce_to must be 1 or more columns; got {self.reduce_to}")
         if self.n_clusters is not None and check_hops(self.n_clusters, "n_clusters") < 1:
             raise ValueError(f"n_clusters must be 1 or more; got {self.n_clusters}")
         self.method()

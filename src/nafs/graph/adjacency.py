@@ -23,6 +23,7 @@ from nafs.graph.features import LARGEST
 from nafs.graph.indices import check_indices
 
 MAX_NODES = 2**31 - 1
+_ROWS = 1 << 18  # looked at in one go
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +62,20 @@ class Adjacency:
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
         """d̃: the sum of each row of A + I."""
+        degrees = np.empty(self.n_nodes)
+        for begin in range(0, self.n_nodes, _ROWS):
+            end = min(self.n_nodes, begin + _ROWS)
+            degrees[begin:end] = self.degrees_of(begin, end)
+        return degrees
+
+    def degrees_of(self, begin: int, end: int) -> NDArray[np.float64]:
+        """d̃ of some nodes."""
+        offsets = self.indptr[begin : end + 1]
+        counts = np.diff(offsets)
         if self.weights is None:
-            return 1.0 + np.diff(self.indptr)
-        sums = np.bincount(self.rows, weights=self.weights, minlength=self.n_nodes)
+            return 1.0 + counts
+        rows = np.repeat(np.arange(end - begin), counts)
+        sums = np.bincount(rows, weights=self.weights[offsets[0] : offsets[-1]], minlength=end - begin)
         return np.asarray(1.0 + sums, dtype=np.float64)
 
     @property

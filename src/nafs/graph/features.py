@@ -54,14 +54,11 @@ class Features:
         values = self.sparse.data if self.dense is None else self.dense
         return max(abs(float(values.max())), abs(float(values.min()))) if values.size else 0.0
 
-    @cached_property
-    def _columns(self) -> Any:
-        return self.dense if self.dense is not None else sp.csc_array(self.sparse)
-
-    def columns(self, left: int, right: int) -> NDArray[np.float64]:
-        """Some columns, dense in float64."""
-        block = self._columns[:, left:right]
-        return np.asarray(block.toarray() if self.dense is None else block, dtype=np.float64)
+    def rows(self, begin: int, end: int) -> NDArray[np.float64]:
+        """Some rows, dense in float64."""
+        if self.dense is None:
+            return np.asarray(self.sparse[begin:end].toarray(), dtype=np.float64)
+        return self.dense[begin:end].astype(np.float64)
 
     @property
     def nbytes(self) -> int:
@@ -70,15 +67,16 @@ class Features:
             return self.dense.nbytes
         return int(self.sparse.data.nbytes + self.sparse.indices.nbytes + self.sparse.indptr.nbytes)
 
-    def for_kernel(self) -> dict[str, Any]:
-        """The arrays under the names that the kernel gives them."""
+    def for_kernel(self, norms: NDArray[np.float32] | None = None) -> dict[str, Any]:
+        """The arrays under the names that the kernel gives them; a panel is given the norms of whole rows."""
+        norms = self.norms if norms is None else norms
         if self.dense is not None:
-            return {"x": self.dense, "x_norms": self.norms}
+            return {"x": self.dense, "x_norms": norms}
         return {
             "x_indptr": self.sparse.indptr.astype(np.int64, copy=False),
             "x_indices": self.sparse.indices.astype(np.int32, copy=False),
             "x_values": self.sparse.data,
-            "x_norms": self.norms,
+            "x_norms": norms,
         }
 
 

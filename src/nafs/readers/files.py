@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import tempfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,15 +12,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nafs.budget import parse_memory, show_bytes
 from nafs.checks import check_choice
 from nafs.graph import Graph, read_adjacency
 from nafs.graph.storage import is_saved_graph
-from nafs.readers.edges import RowsRead
+from nafs.readers.edges import Bounds, RowsRead
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.tables import TableOptions, find_files, read_edges, read_nodes
+from nafs.scratch import scratch_in
 
 _GRAPHML = (".graphml", ".graphml.gz")
+_SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit
+_GROWTH = 32  # bytes of memory for each byte of a compressed table, at most
+_LEAST = 128 << 20  # bytes that DuckDB and Python take however small a table is
 
 
 def read_graph(
@@ -38,6 +45,8 @@ def read_graph(
     directed: bool = False,
     self_loops: bool = False,
     missing: str = "zeros",
+    memory_limit: int | str | None = None,
+    scratch_dir: str | os.PathLike[str] | None = None,
     progress: RowsRead | None = None,
 ) -> Graph:
     """A graph from files.
@@ -67,6 +76,11 @@ def read_graph(
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
     missing : {"zeros", "error"}
         What becomes of nodes that the feature table does not have: zeros and a warning, or an error.
+    memory_limit : int or str, optional
+        Bytes, or a string like "4GB": tables that are too large for it are sorted on disk, and the graph
+        lies in files of ``scratch_dir`` that go with it. Node ids stay in memory.
+    scratch_dir : path, optional
+        By default the usual folder for temporary files.
     progress : callable, optional
         Called with the number of rows read since the last call.
 
@@ -76,9 +90,10 @@ def read_graph(
         ``notes`` says what did not match; :mod:`nafs.readers.join` has the rules.
     """
     check_choice("missing", missing, ("zeros", "error"))
-    options = TableOptions(delimiter, header, comment)
     if isinstance(edges, (list, tuple)):
         raise TypeError("edges is one path; several files are named by a pattern, such as 'edges-*.csv'")
+    bounds = _bounds(memory_limit, scratch_dir, [edges, features, labels])
+    options = TableOptions(delimiter, header, comment, bounds)
     path = os.fspath(edges)
     nodes = _nodes(features, options, id, label if labels is None else None, ignore, progress)
     known = _labels(labels, options, id, label, progress)
@@ -102,6 +117,27 @@ def read_graph(
     if nodes is None:
         _check_numbered(found.ids, labels, known, path)
     return join(found, nodes, known, directed=directed, self_loops=self_loops, missing=missing)
+
+
+def _bounds(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | None:
+    """Bounds for tables that would not fit as they are read otherwise."""
+    limit = parse_memory(memory_limit)
+    sizes = [Path(name).stat().st_size for path in paths if path is not None for name in _files(path)]
+    if limit is None or sum(sizes) * _GROWTH <= max(limit, _GROWTH * _SMALL):
+        return None
+    if limit < _LEAST:
+        raise MemoryError(
+            f"reading tables takes {show_bytes(_LEAST)}, more than the memory_limit of {show_bytes(limit)}; "
+            "raise it, or give a saved graph"
+        )
+    folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
+    return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder)
+
+
+def _files(path: Any) -> list[str]:
+    """Files that a path or pattern names; missing ones are reported where they are read."""
+    name = os.fspath(path)
+    return [name] if Path(name).is_file() else [found for found in glob.glob(name) if Path(found).is_file()]
 
 
 def _named_error(path: str, call: Any) -> Any:
@@ -130,7 +166,10 @@ def _nodes(
     matrix = read_matrix(path)
     if matrix.ndim != 2:
         raise ValueError(f"{path}: features need a matrix with one row per node; found shape {matrix.shape}")
-    return NodeTable(pa.array(np.arange(matrix.shape[0])), matrix, where=path, numbered=True)
+    allocate = (options.bounds or Bounds()).allocate
+    return NodeTable(
+        pa.array(np.arange(matrix.shape[0])), matrix, where=path, numbered=True, allocate=allocate
+    )
 
 
 def _labels(

@@ -23,6 +23,9 @@ from nafs.graph import Adjacency, Graph
 from nafs.graph.adjacency import find_stack_level
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.readers.edges import Edges
+from nafs.scratch import Allocate
+
+_ROWS = 1 << 14  # copied in one go
 
 
 @dataclass
@@ -36,6 +39,7 @@ class NodeTable:
     where: str = "features"
     numbered: bool = False  # rows of a matrix: the ids are 0..n-1
     notes: list[str] = field(default_factory=list)
+    allocate: Allocate = np.empty
 
 
 def join(
@@ -69,8 +73,9 @@ def join(
         adjacency = edges.adjacency(places, n, directed=directed, self_loops=self_loops)
         features, names, known = nodes.features, nodes.feature_names, nodes.labels
         if len(without):
-            ids, features, known = _extend(ids, edge_ids, without, features, known)
+            ids, known = _extend(ids, edge_ids, without, known)
             if features is not None:
+                features = _rows(nodes, np.append(np.arange(n - len(without)), np.full(len(without), -1)))
                 without_features(nodes.where, ids[n - len(without) :], n, missing, notes)
     if labels is not None:
         known = _labels_for(ids, labels, notes)
@@ -110,8 +115,7 @@ def attach(
         if nodes.features is not None:
             if (places < 0).any():
                 without_features(nodes.where, names.filter(pa.array(places < 0)), n, missing, notes)
-            rows = np.where(places < 0, len(nodes.ids), places)
-            features = nodes.features if _in_order(places) else _pad(nodes.features, 1)[rows]
+            features = nodes.features if _in_order(places) else _rows(nodes, places)
             feature_names = nodes.feature_names
         if nodes.labels is not None:
             known = nodes.labels.take(pa.array(places, mask=places < 0))
@@ -167,24 +171,28 @@ def _in_order(places: Any) -> bool:
     return bool((places == np.arange(len(places))).all())
 
 
-def _extend(ids: Any, edge_ids: Any, without: Any, features: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """Rows for the ids that only edges name."""
+def _extend(ids: Any, edge_ids: Any, without: Any, labels: Any) -> tuple[Any, Any]:
+    """Ids and labels for the ids that only edges name."""
     import pyarrow as pa
 
     ids = pa.concat_arrays([ids, edge_ids.take(pa.array(without))])
-    if features is not None:
-        features = _pad(features, len(without))
     if labels is not None:
         labels = pa.concat_arrays([labels, pa.nulls(len(without), labels.type)])
-    return ids, features, labels
+    return ids, labels
 
 
-def _pad(features: Any, rows: int) -> Any:
+def _rows(table: NodeTable, places: Any) -> Any:
+    """The features in these rows of a table; zeros where there is no row."""
+    features, f = table.features, table.features.shape[1]
     if sp.issparse(features):
-        return sp.vstack(
-            [features, sp.csr_array((rows, features.shape[1]), dtype=features.dtype)], format="csr"
-        )
-    return np.vstack([features, np.zeros((rows, features.shape[1]), features.dtype)])
+        padded = sp.vstack([features, sp.csr_array((1, f), dtype=features.dtype)], format="csr")
+        return padded[np.where(places < 0, features.shape[0], places)]
+    found = table.allocate((len(places), f), features.dtype)
+    for begin in range(0, len(places), _ROWS):
+        some = places[begin : begin + _ROWS]
+        found[begin : begin + _ROWS] = features[np.maximum(some, 0)]
+        found[begin : begin + _ROWS][some < 0] = 0
+    return found
 
 
 def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:

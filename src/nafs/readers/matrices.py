@@ -33,7 +33,7 @@ def read_matrix(path: str) -> Any:
     lower = path.lower()
     try:
         if lower.endswith(".npy"):
-            return np.load(path, allow_pickle=False)
+            return np.load(path, mmap_mode="r", allow_pickle=False)
         if lower.endswith(".npz"):
             return _read_npz(path)
         return _read_matrix_market(path)
@@ -43,7 +43,7 @@ def read_matrix(path: str) -> Any:
 
 def _reason(error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
-    if "allow_pickle" in text or "pickled" in text.lower():
+    if "allow_pickle" in text or "pickled" in text.lower() or "Python objects" in text:
         return "it holds pickled objects, which are not opened: save numbers only"
     return text.splitlines()[0]
 

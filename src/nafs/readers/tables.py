@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from nafs.graph.ids import id_column, plain_numbers
 from nafs.readers.columns import INDEX, edge_columns, feature_matrix, id_name, label_name, pick
 from nafs.readers.dialect import Dialect, judge
-from nafs.readers.edges import DUCKDB_MEMORY, Edges, RowsRead, duckdb_connection, number_edges
+from nafs.readers.edges import Bounds, Edges, RowsRead, duckdb_connection, number_edges
 from nafs.readers.join import NodeTable
 
 _VALUES = 1 << 24  # handed over at a time
@@ -29,7 +30,7 @@ class TableOptions:
     delimiter: str | None = None
     header: bool | None = None
     comment: str | None = None
-    memory: str = DUCKDB_MEMORY
+    bounds: Bounds | None = None
 
 
 def find_files(path: str) -> list[str]:
@@ -64,7 +65,7 @@ class Table:
         self.unnamed: frozenset[str] = frozenset()  # columns without a name of their own
         self.kinds: dict[str, str] = {}  # of Parquet
         self._parts: list[tuple[Dialect | None, list[str]]] = []  # files in a row that are written alike
-        with duckdb_connection(options.memory) as duck:
+        with duckdb_connection(options.bounds) as duck:
             if self.text:
                 self._judge(duck)
             else:
@@ -122,7 +123,7 @@ class Table:
         wanted = dict(zip(columns, kinds, strict=True))
         chosen = [(self._value(name, wanted), f"c{i}") for i, name in enumerate(columns)]
         query, parameters = self._select(chosen, wanted)
-        with duckdb_connection(self.options.memory) as duck:
+        with duckdb_connection(self.options.bounds) as duck:
             try:
                 for batch in duck.sql(query, params=parameters).to_arrow_reader(rows):
                     yield batch.rename_columns(list(columns))
@@ -141,9 +142,9 @@ class Table:
         query, parameters = self._select(
             [(self._value(name, wanted), known) for name, known in named], wanted
         )
-        with duckdb_connection(self.options.memory) as duck:
+        with duckdb_connection(self.options.bounds) as duck:
             try:
-                return number_edges(duck, query, parameters, self.where, progress)
+                return number_edges(duck, query, parameters, self.where, progress, self.options.bounds)
             except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
                 raise explain(error, self.where, text=self.text) from None
 
@@ -230,7 +231,8 @@ def read_nodes(
         others = [name for name in others if name != chosen_label]
     columns = [chosen_id, *([chosen_label] if chosen_label else []), *others]
     kinds = ["VARCHAR"] * (len(columns) - len(others)) + ["DOUBLE"] * len(others)
-    ids, labels, blocks, found = [], [], [], None
+    ids, labels, found = [], [], None
+    blocks = _Blocks(options.bounds)
     count = 0
     for batch in table.batches(columns, kinds, max(1024, _VALUES // len(columns))):
         # Not yet turned into numbers: that is decided by all ids together.
@@ -246,6 +248,7 @@ def read_nodes(
             progress(batch.num_rows)
     if not count:
         raise ValueError(f"{path}: the table has no rows")
+    allocate = (options.bounds or Bounds()).allocate
     keys = id_column(pa.chunked_array(ids), f"{path}: column {chosen_id!r}")
     known = pa.chunked_array(labels).combine_chunks() if chosen_label else None
     if chosen_label and table.text:
@@ -253,7 +256,7 @@ def read_nodes(
     notes = [f"labels come from column {chosen_label!r} of {path}"] if chosen_label else []
     notes += _unused_note(path, [name for name in table.columns if name not in columns])
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
-    return NodeTable(keys, _stacked(blocks), found, known, path, notes=notes)
+    return NodeTable(keys, blocks.whole(), found, known, path, notes=notes, allocate=allocate)
 
 
 def weights_note(column: str, edges: Edges) -> str:
@@ -272,8 +275,31 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
-def _stacked(blocks: list[Any]) -> Any:
-    return None if not blocks else blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+class _Blocks:
+    """Blocks of rows that become one matrix; in a file as they come, where there are bounds."""
+
+    def __init__(self, bounds: Bounds | None) -> None:
+        self.bounds = bounds
+        self.blocks: list[Any] = []
+        self.file: Any = None
+        self.shape = (0, 0)
+
+    def append(self, block: Any) -> None:
+        self.shape = (self.shape[0] + len(block), block.shape[1])
+        if self.bounds is None:
+            self.blocks.append(block)
+            return
+        if self.file is None:
+            self.file = tempfile.TemporaryFile(dir=self.bounds.folder)  # noqa: SIM115 - lives as long as this
+        self.file.write(np.ascontiguousarray(block).data)
+
+    def whole(self) -> Any:
+        if not self.shape[0]:
+            return None
+        if self.bounds is None:
+            return self.blocks[0] if len(self.blocks) == 1 else np.concatenate(self.blocks)
+        self.file.flush()
+        return np.asarray(np.memmap(self.file, np.float32, "r+", shape=self.shape))
 
 
 def _label_values(labels: Any, column: str, where: str) -> Any:

@@ -18,17 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.engines import memory
+from nafs.engines.run import choose_engine
 from nafs.engines.settings import AUTO, LADDER, Settings
 from nafs.graph import Adjacency, Features, Graph
 from nafs.selection.heads import mixture, project
 from nafs.selection.hidden_edges import SCORES, score_links, split_links
 from nafs.selection.preprocessing import (
     Preparation,
+    find_directions,
     find_preparation,
     judge,
     prepare,
     prepared_nbytes,
     reduce,
+    reduction_error,
 )
 from nafs.selection.quality import modularity
 
@@ -110,21 +113,30 @@ def choose(
     open_center = settings.center == AUTO and settings.goal == "links" and settings.n_hops == AUTO
     centers = ["none", "mean"] if open_center else ["none" if settings.center == AUTO else settings.center]
     held += prepared_nbytes(features, kind, "none" if open_center else centers[0])
-    memory.plan(
-        graph, features.shape[1], settings.method(), held=held, **_without_threads(settings.resources())
-    )
+    width = features.shape[1]
+    if settings.reduce_to is not None and settings.reduce_to < width:
+        width = settings.reduce_to
+        held += 4 * features.shape[0] * width
+    choose_engine(graph, width, settings.method(), settings, held)
     if settings.n_hops != AUTO:
         choice = Choice(int(settings.n_hops), kind, centers[0])
     elif settings.goal == "links":
         choice = _for_links(graph, features, settings, kind, centers, remake, held)
     else:
         choice = _for_clusters(graph, features, settings, kind, centers[0], held)
-    choice = replace(choice, reasons=(*reasons, *choice.reasons))
-    return choice, *find_preparation(features, graph, choice.preprocessing, choice.center)
-
-
-def _without_threads(resources: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in resources.items() if name != "n_threads"}
+    preparation, prepared = find_preparation(features, graph, choice.preprocessing, choice.center)
+    reasons += choice.reasons
+    if width < features.shape[1]:
+        how = settings.reduction
+        directions = find_directions(prepared, width, how)
+        reduced = replace(Preparation("none", "none"), directions=directions).apply(prepared)
+        error = reduction_error(prepared, reduced, how)
+        cost = "of the squares lost" if how == "svd" else "deviation of squared lengths"
+        reasons.append(
+            f"{features.shape[1]} features reduced to {width} by {how} ({100 * error:.2g} % {cost})"
+        )
+        preparation, prepared = replace(preparation, directions=directions), reduced
+    return replace(choice, reasons=tuple(reasons)), preparation, prepared
 
 
 def narrow_columns(settings: Settings) -> int:

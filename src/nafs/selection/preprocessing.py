@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs.checks import check_choice
+from nafs.engines.settings import REDUCTIONS
 from nafs.graph import Adjacency, Features, read_features
 
 KINDS = ("none", "l2", "tfidf", "standardize")
 CENTERS = ("none", "mean", "stationary")
-REDUCTIONS = ("svd", "random")
 _BLOCK = 1 << 22  # values looked at in one go
 _SPARSE = 0.5  # share of values other than 0 below which whole numbers are taken as counts of something
 
@@ -52,7 +52,8 @@ def judge(features: Features) -> tuple[str, str]:
 class Preparation:
     """What is done to features, with the numbers that it was found to take.
 
-    ``scale`` are factors of columns, ``shift`` is taken away from rows before, ``common`` after.
+    ``scale`` are factors of columns, ``shift`` is taken away from rows before, ``common`` after; at last rows
+    are projected on ``directions``.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Preparation:
     scale: NDArray[np.float64] | None = None
     shift: NDArray[np.float64] | None = None
     common: NDArray[np.float64] | None = None
+    directions: NDArray[np.float32] | None = None
 
     def apply(self, features: Features) -> Features:
         """Features treated like those that this was found with; the same object where nothing is done."""
@@ -68,9 +70,9 @@ class Preparation:
             features = read_features(moved * self.scale.astype(np.float32))
         elif self.kind != "none":
             features = _scaled(features, self.scale)
-        if self.common is None:
-            return features
-        return read_features(_dense(features) - self.common.astype(np.float32))
+        if self.common is not None:
+            features = read_features(_dense(features) - self.common.astype(np.float32))
+        return features if self.directions is None else _projected(features, self.directions)
 
 
 def find_preparation(
@@ -142,12 +144,15 @@ def _idf(features: Features) -> NDArray[np.float64]:
 
 def _moments(features: Features) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and deviation of each column."""
-    f = features.shape[1]
-    mean, spread = np.empty(f), np.empty(f)
-    for left in range(0, f, 32):
-        block = features.columns(left, min(f, left + 32))
-        mean[left : left + 32], spread[left : left + 32] = block.mean(axis=0), block.std(axis=0)
-    return mean, spread
+    n, f = features.shape
+    step = max(1, _BLOCK // f)
+    mean, square = np.zeros(f), np.zeros(f)
+    for begin in range(0, n, step):
+        mean += features.rows(begin, min(n, begin + step)).sum(axis=0)
+    mean /= n
+    for begin in range(0, n, step):
+        square += ((features.rows(begin, min(n, begin + step)) - mean) ** 2).sum(axis=0)
+    return mean, np.sqrt(square / n)
 
 
 def _scaled(features: Features, columns: NDArray[np.float64] | None) -> Features:
@@ -187,6 +192,17 @@ def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) 
         SVD: the share of the squared values that is lost. Random: the deviation of squared lengths
         relative to themselves.
     """
+    directions = find_directions(features, n_columns, how, seed)
+    if directions is None:
+        return features, 0.0
+    reduced = _projected(features, directions)
+    return reduced, reduction_error(features, reduced, how)
+
+
+def find_directions(
+    features: Features, n_columns: int, how: str = "svd", seed: int = 0
+) -> NDArray[np.float32] | None:
+    """What rows are projected on for fewer columns; parameters as in :func:`reduce`."""
     from sklearn.utils.extmath import randomized_svd
 
     check_choice("reduction", how, REDUCTIONS)
@@ -194,18 +210,24 @@ def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) 
         raise ValueError(f"features can be reduced to 1 column or more; got {n_columns}")
     n, f = features.shape
     if f <= n_columns:
-        return features, 0.0
-    matrix: Any = features.sparse if features.dense is None else features.dense
+        return None
     if how == "random":
         rng = np.random.default_rng(seed)
-        directions = rng.standard_normal((f, n_columns), dtype=np.float32) / np.float32(np.sqrt(n_columns))
-        reduced = read_features(np.ascontiguousarray(matrix @ directions))
-        before, after = features.norms.astype(np.float64), reduced.norms.astype(np.float64)
+        return rng.standard_normal((f, n_columns), dtype=np.float32) / np.float32(np.sqrt(n_columns))
+    matrix: Any = features.sparse if features.dense is None else features.dense
+    _, _, right = randomized_svd(matrix, min(n_columns, n), n_iter=4, random_state=seed)
+    return np.ascontiguousarray(right.T, dtype=np.float32)
+
+
+def reduction_error(features: Features, reduced: Features, how: str) -> float:
+    """What a reduction costs; see :func:`reduce`."""
+    before, after = (found.norms.astype(np.float64) ** 2 for found in (features, reduced))
+    if how == "random":
         some = before > 0
-        return reduced, float(np.std((after[some] / before[some]) ** 2)) if some.any() else 0.0
-    rank = min(n_columns, n)
-    _, _, right = randomized_svd(matrix, rank, n_iter=4, random_state=seed)
-    reduced = read_features(np.ascontiguousarray(matrix @ right.T.astype(np.float32)))
-    squares = float((features.norms.astype(np.float64) ** 2).sum())
-    kept = float((reduced.norms.astype(np.float64) ** 2).sum())
-    return reduced, max(0.0, 1 - kept / squares) if squares else 0.0
+        return float(np.std(after[some] / before[some])) if some.any() else 0.0
+    return max(0.0, 1 - float(after.sum() / before.sum())) if before.any() else 0.0
+
+
+def _projected(features: Features, directions: NDArray[np.float32]) -> Features:
+    matrix: Any = features.sparse if features.dense is None else features.dense
+    return read_features(np.ascontiguousarray(matrix @ directions))

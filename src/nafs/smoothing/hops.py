@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.graph import Adjacency, Features
+from nafs.scratch import Allocate
 from nafs.smoothing import _kernel
 from nafs.smoothing.method import Method
 from nafs.smoothing.stationary import component_centres
@@ -32,6 +34,7 @@ _ENSEMBLE = {"concat": 0, "mean": 1, "max": 2}
 _BLOCK_WORK = 1 << 27  # values gathered in one call: about a tenth of a second between signals
 _STREAM_BYTES = 48 << 20  # two states beyond this do not live in the cache: write past it
 _PAD_FROM = 64  # columns; narrower rows are not padded, it would cost too much memory
+_ROWS = 1 << 18  # nodes whose scales are computed in one go
 
 
 @dataclass(frozen=True)
@@ -68,11 +71,11 @@ class Workspace:
     Touching fresh memory costs as much as several hops; touching it again costs nothing.
     """
 
-    def __init__(self, layout: Layout, method: Method) -> None:
+    def __init__(self, layout: Layout, method: Method, allocate: Allocate = np.empty) -> None:
         rows, stride = layout.n_nodes, layout.stride
         nbytes = rows * stride * np.dtype(layout.state_dtype).itemsize
         self._states = [_aligned(nbytes) for _ in range(2)]
-        self._sum = None if method.weighting == "last" else _aligned(rows * stride * 4)
+        self._sum = None if method.weighting == "last" else _aligned(rows * stride * 4, allocate)
 
     def states(self, layout: Layout) -> list[NDArray[np.float32]]:
         """The two states, for a layout no larger than the one allocated for."""
@@ -81,6 +84,16 @@ class Workspace:
     def sum(self, layout: Layout) -> NDArray[np.float32] | None:
         """The running sum; ``None`` where the weighting needs none."""
         return None if self._sum is None else _as_rows(self._sum, layout, "float32")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a panel of columns has to know of the matrix that it is a part of."""
+
+    largest: float
+    norms: NDArray[np.float32] | None = None
+    components: NDArray[np.int32] | None = None
+    centre_norms: NDArray[np.float32] | None = None  # of shape (components, len(r))
 
 
 class Hops:
@@ -99,6 +112,13 @@ class Hops:
         Memory to use; its contents are overwritten.
     keep_distances : bool
         Leave D_i(k) of the latest hop in ``distances``, of shape (n, len(r)).
+    whole : Whole, optional
+        The features are a panel of columns of a wider matrix: distances take two passes, the first of
+        which measures their parts (``measure``) and the second is given their sums over all panels.
+    measure : bool
+        The first pass: nothing is weighed or summed up.
+    allocate : callable
+        Makes the arrays with one entry for each node; states are always ``numpy.empty``.
     """
 
     def __init__(
@@ -112,9 +132,14 @@ class Hops:
         n_threads: int = 1,
         workspace: Workspace | None = None,
         keep_distances: bool = False,
+        whole: Whole | None = None,
+        measure: bool = False,
+        allocate: Allocate = np.empty,
     ) -> None:
         n, f = features.shape
         groups = len(r)
+        whole = whole or Whole(features.largest)
+        weighting = "last" if measure else method.weighting
         self.layout = Layout(n, f, groups, state_dtype)
         self.graph, self.features, self.method = graph, features, method
         self.n_threads = n_threads
@@ -124,38 +149,49 @@ class Hops:
         distance = method.distance if measures else "none"
 
         # The state holds values up to 2: float16 cannot overflow, nor can the sums of float32.
-        if not math.isfinite(features.largest):
+        if not math.isfinite(whole.largest):
             raise ValueError("features contain NaN or inf; fill or drop them")
-        largest = max(features.largest, 2.0**-100)  # below that 1/unit would overflow
+        largest = max(whole.largest, 2.0**-100)  # below that 1/unit would overflow
         unit = 2.0 ** math.ceil(math.log2(largest))
-        degrees = graph.degrees[:, None]
+        self._scale = allocate((n, groups), np.float32)
+        unscale = allocate((n, groups), np.float32)
+        inverse_degree = allocate((n,), np.float32)
         powers = np.asarray(r)[None, :]
-        self._scale = np.ascontiguousarray(degrees**powers * unit, dtype=np.float32)
-        unscale = np.ascontiguousarray(degrees**-powers / unit, dtype=np.float32)
+        for begin in range(0, n, _ROWS):
+            end = min(n, begin + _ROWS)
+            degrees = graph.degrees_of(begin, end)
+            inverse_degree[begin:end] = 1.0 / degrees
+            self._scale[begin:end] = degrees[:, None] ** powers * unit
+            unscale[begin:end] = degrees[:, None] ** -powers / unit
 
         self._centres = centre_norms = component = None
         if distance in ("euclidean", "stationary_cosine"):
-            centres = component_centres(graph, features, r)
+            component = graph.components if whole.components is None else whole.components
+            centres = component_centres(graph, features, r, component)
             centres /= np.float32(unit)
-            component = graph.components
-            centre_norms = np.linalg.norm(centres.reshape(-1, groups, f), axis=2).astype(np.float32)
+            centre_norms = whole.centre_norms
+            if centre_norms is None:
+                centre_norms = np.linalg.norm(centres.reshape(-1, groups, f), axis=2).astype(np.float32)
             self._centres = centres
         self._centred = distance == "euclidean"
 
         workspace = workspace or Workspace(self.layout, method)
         self._state, self._next = workspace.states(self.layout)
-        self._sum = workspace.sum(self.layout)
-        self._total = None if self._sum is None else np.zeros((n, groups), np.float32)
+        self._sum = None if measure else workspace.sum(self.layout)
+        self._total = None
+        if self._sum is not None:
+            self._total = allocate((n, groups), np.float32)
+            self._total[:] = 0
         self._owing = False
         halves = self._sum is not None and state_dtype == "float32"
-        self._pending = np.empty((n, 2 * groups), np.float32) if halves else None
-        unbounded = method.weighting == "adaptive" and distance == "euclidean"
+        self._pending = allocate((n, 2 * groups), np.float32) if halves else None
+        unbounded = weighting == "adaptive" and distance == "euclidean"
         self.distances = np.empty((n, groups), np.float32) if keep_distances else None
         self._fixed = {
             "indptr": graph.indptr,
             "indices": graph.indices,
             "weights": graph.weights,
-            "inverse_degree": (1.0 / graph.degrees).astype(np.float32),
+            "inverse_degree": inverse_degree,
             "features": f,
             "groups": groups,
             "scale": self._scale,
@@ -164,13 +200,13 @@ class Hops:
             "centre_norms": centre_norms,
             "component": component,
             "centred": self._centred,
-            **features.for_kernel(),
+            **features.for_kernel(whole.norms),
             "sum": self._sum,
             "total": self._total,
-            "peak": np.empty((n, groups), np.float32) if unbounded else None,
+            "peak": allocate((n, groups), np.float32) if unbounded else None,
             "distances": self.distances,
             "distance": _DISTANCE[distance],
-            "weighting": _WEIGHTING[method.weighting],
+            "weighting": _WEIGHTING[weighting],
             "stream": 2 * self._state.nbytes > _STREAM_BYTES,
             "threads": n_threads,
         }
@@ -180,6 +216,8 @@ class Hops:
         *,
         keep_state: bool = True,
         postpone: bool = False,
+        parts: NDArray[np.float64] | None = None,
+        given: NDArray[np.float64] | None = None,
         tick: Callable[[int], None] | None = None,
     ) -> None:
         """Compute the next hop, the first one being hop 0.
@@ -191,6 +229,9 @@ class Hops:
             the sum to the next hop. The bits are the same.
         keep_state : bool
             ``False`` for the last hop, whose state nobody will read, saves writing it.
+        parts, given : ndarray of shape (n, 2 * len(r)), optional
+            Of a panel, what its distances are made of: measured here in the first pass, given over all
+            panels in the second.
         tick : callable, optional
             Called after each block of rows with the number of rows done.
         """
@@ -207,6 +248,8 @@ class Hops:
                 next=following,
                 pending=pending,
                 postpone=postpone,
+                parts=parts,
+                given=given,
                 **self._fixed,
             )
             if tick is not None:
@@ -215,6 +258,12 @@ class Hops:
             self._state, self._next = self._next, self._state
         self.hop += 1
         self._owing = postpone
+
+    @property
+    def centre_squares(self) -> NDArray[np.float64]:
+        """Squared length of each component's centre, of a single r."""
+        assert self._centres is not None
+        return np.asarray(np.einsum("ij,ij->i", self._centres, self._centres, dtype=np.float64))
 
     def write(self, out: NDArray[np.float32], first_r: int) -> None:
         """Combine the embedding for K = the current hop into ``out``.
@@ -251,9 +300,9 @@ class Hops:
             )
 
 
-def _aligned(nbytes: int) -> NDArray[np.uint8]:
+def _aligned(nbytes: int, allocate: Allocate = np.empty) -> NDArray[np.uint8]:
     """Uninitialised bytes that start on a cache line, as streaming stores require."""
-    raw = np.empty(nbytes + 64, dtype=np.uint8)
+    raw = allocate((nbytes + 64,), np.uint8)
     offset = -raw.ctypes.data % 64
     return raw[offset : offset + nbytes]
 
@@ -266,8 +315,10 @@ def _as_rows(buffer: NDArray[np.uint8], layout: Layout, dtype: str) -> NDArray[n
 def _row_blocks(graph: Adjacency, width: int) -> list[tuple[int, int]]:
     """Split the rows so that one call gathers a bounded number of values."""
     n = graph.n_nodes
-    work = graph.indptr + np.arange(n + 1)
-    parts = max(1, math.ceil(int(work[-1]) * width / _BLOCK_WORK))
-    cuts = np.searchsorted(work, np.linspace(0, int(work[-1]), parts + 1)[1:-1])
-    edges = [0, *np.unique(cuts).tolist(), n]
+    work = int(graph.indptr[-1]) + n  # indptr[i] + i of it lie before row i
+    parts = max(1, math.ceil(work * width / _BLOCK_WORK))
+    cuts = [
+        bisect_left(range(n), work * p / parts, key=lambda i: int(graph.indptr[i]) + i) for p in range(parts)
+    ]
+    edges = [*sorted(set(cuts)), n]
     return [(a, b) for a, b in itertools.pairwise(edges) if a < b]

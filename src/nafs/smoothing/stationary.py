@@ -15,23 +15,29 @@ from numpy.typing import NDArray
 from nafs.graph import Adjacency, Features, read_adjacency, read_features
 from nafs.smoothing.method import check_one_r
 
-_COLUMNS = 32  # features handled at a time, so that float64 sums need little memory
+BLOCK = 1 << 20  # values handled at a time, so that float64 sums need little memory
 
 
-def component_centres(graph: Adjacency, features: Features, r: tuple[float, ...]) -> NDArray[np.float32]:
+def component_centres(
+    graph: Adjacency, features: Features, r: tuple[float, ...], components: NDArray[np.int32]
+) -> NDArray[np.float32]:
     """Centres Σ_{j∈C} d̃_j^(1-r) X_j / vol(C), one row per component, the r's side by side."""
     require_undirected(graph)
-    components, degrees = graph.components, graph.degrees
     count, (n, f) = int(components.max()) + 1, features.shape
-    volume = np.bincount(components, weights=degrees, minlength=count)[components]
-    centres = np.empty((count, len(r) * f), dtype=np.float32)
-    for g, value in enumerate(r):
-        share = degrees ** (1 - value) / volume
-        mean = sp.csr_array((share, (components, np.arange(n))), shape=(count, n))
-        for left in range(0, f, _COLUMNS):
-            block = features.columns(left, min(f, left + _COLUMNS))
-            centres[:, g * f + left : g * f + left + block.shape[1]] = mean @ block
-    return centres
+    volume, sums = np.zeros(count), np.zeros((count, len(r) * f))
+    step = max(1, BLOCK // f)
+    for begin in range(0, n, step):
+        end = min(n, begin + step)
+        degrees, rows = graph.degrees_of(begin, end), features.rows(begin, end)
+        present, place = np.unique(components[begin:end], return_inverse=True)
+        volume[present] += np.bincount(place, weights=degrees)
+        for g, value in enumerate(r):
+            share = degrees ** (1 - value), (place, np.arange(end - begin))
+            sums[present, g * f : (g + 1) * f] += (
+                sp.csr_array(share, shape=(len(present), end - begin)) @ rows
+            )
+    sums /= volume[:, None]
+    return sums.astype(np.float32)
 
 
 def require_undirected(graph: Adjacency) -> None:
@@ -77,6 +83,6 @@ def stationary_state(
     r = check_one_r(r)
     X = read_features(features)
     graph = read_adjacency(adjacency, X.shape[0], directed=directed, self_loops=self_loops)
-    centres = component_centres(graph, X, (r,))
+    centres = component_centres(graph, X, (r,), graph.components)
     scale = (graph.degrees**r).astype(np.float32)
     return np.asarray(centres[graph.components] * scale[:, None], dtype=np.float32)

@@ -41,6 +41,7 @@ def write_embedding(
     layout: str = "list",
     force: bool = False,
     progress: RowsWritten | None = None,
+    file: Path | None = None,
 ) -> None:
     """Write an embedding; it appears when it is whole.
 
@@ -58,6 +59,8 @@ def write_embedding(
         Replace what is there.
     progress : callable, optional
         Called with the number of rows written since the last call.
+    file : Path, optional
+        The matrix as a .npy file: it gets a second name instead of being copied, where that can be.
     """
     check_embedding_target(path, layout, force=force)
     if len(ids) != len(matrix) or (labels is not None and len(labels) != len(matrix)):
@@ -70,13 +73,24 @@ def write_embedding(
             whole_file(Path(name), force=force) as vectors,
         ):
             write_table(names, ".csv", len(ids), 2, lambda a, b: id_table(ids, labels, a, b))
-            with vectors.open("wb") as file:
-                np.save(file, matrix, allow_pickle=False)
+            _write_vectors(vectors, matrix, file)
         if progress is not None:
             progress(len(matrix))
         return
     with whole_file(Path(name), force=force) as part:
         write_embedding_table(part, name, matrix, ids, labels, layout=layout, progress=progress)
+
+
+def _write_vectors(part: Path, matrix: NDArray[np.float32], file: Path | None) -> None:
+    if file is not None:
+        part.unlink()
+        try:
+            os.link(file, part)
+            return
+        except OSError:  # on another disk
+            pass
+    with part.open("wb") as target:
+        np.save(target, matrix, allow_pickle=False)
 
 
 def write_embedding_table(

@@ -69,6 +69,9 @@ struct Hop {
   float* total = nullptr;      // [n][groups] running sum of weights
   float* peak = nullptr;       // [n][groups] largest distance so far (Euclidean softmax)
   float* distances = nullptr;  // [n][groups] D_i(k), or null
+  // Where the columns here are a panel of a wider matrix, the distances take two passes.
+  double* parts = nullptr;        // [n][groups][2] dot and square of this panel, and nothing is weighed
+  const double* given = nullptr;  // [n][groups][2] dot and square over all panels, for the distances
   int threads = 1;
 };
 

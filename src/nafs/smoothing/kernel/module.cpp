@@ -131,7 +131,9 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
              Maybe<Vector<const int32_t>> component, bool centred, Maybe<State> state,
              Maybe<State> next, Maybe<Matrix<float>> sum, Maybe<Matrix<float>> total,
              Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
-             Maybe<Matrix<float>> pending, bool postpone, int distance, int weighting, bool stream, int64_t begin, int64_t end, int threads) {
+             Maybe<Matrix<float>> pending, bool postpone, Maybe<Matrix<double>> parts,
+             Maybe<Matrix<const double>> given, int distance, int weighting, bool stream,
+             int64_t begin, int64_t end, int threads) {
   nafs::Hop hop;
   const int64_t n = inverse_degree.size(), width = features * groups;
   require(features > 0 && groups > 0, "features and groups are positive");
@@ -168,8 +170,16 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
   };
   needs(nafs::Distance::cosine, (hop.x.rows || hop.x.indptr) && hop.x.norms, "a cosine needs x and x_norms");
   needs(nafs::Distance::euclidean, hop.scale, "a Euclidean distance needs scale");
-  needs(nafs::Distance::stationary_cosine, hop.centres.rows && hop.centres.norms,
+  needs(nafs::Distance::stationary_cosine, hop.centres.rows && (parts || hop.centres.norms),
         "a cosine to the stationary state needs centres and centre_norms");
+  const auto pairs = [&](const auto& matrix) {
+    require(hop.distance != nafs::Distance::none, "parts of a distance need one");
+    require(rows_of(matrix, n, 2 * groups, "parts") == 2 * groups || n <= 1, "parts are n x (2 * groups)");
+    return matrix.data();
+  };
+  require(!parts || (!given && hop.weighting == nafs::Weighting::last), "parts are measured, not weighed");
+  if (parts) hop.parts = pairs(*parts);
+  if (given) hop.given = pairs(*given);
 
   if (state) {
     hop.half = is_half(*state);
@@ -242,6 +252,30 @@ void run_finish(State source, Maybe<Matrix<const float>> total, Matrix<const flo
   active->finish(pass);
 }
 
+// Connected components, numbered by their first node. `label` is a forest whose parents come first, then
+// holds -1 - number for the nodes seen, then the numbers: no other memory is used.
+int64_t run_components(Vector<const int64_t> indptr, Vector<const int32_t> indices, Vector<int32_t> label) {
+  const int64_t n = static_cast<int64_t>(label.size());
+  require(static_cast<int64_t>(indptr.size()) == n + 1, "indptr has one entry more than nodes");
+  require(n == 0 || indptr.data()[n] <= static_cast<int64_t>(indices.size()), "indptr ends past indices");
+  int32_t* parent = label.data();
+  nb::gil_scoped_release release;
+  const auto root_of = [parent](int32_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  for (int64_t i = 0; i < n; ++i) parent[i] = static_cast<int32_t>(i);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t e = indptr.data()[i]; e < indptr.data()[i + 1]; ++e) {
+      const int32_t a = root_of(static_cast<int32_t>(i)), b = root_of(indices.data()[e]);
+      if (a != b) parent[std::max(a, b)] = std::min(a, b);
+    }
+  int32_t count = 0;
+  for (int64_t i = 0; i < n; ++i) parent[i] = parent[i] == i ? -1 - count++ : parent[parent[i]];
+  for (int64_t i = 0; i < n; ++i) parent[i] = -1 - parent[i];
+  return count;
+}
+
 double run_gather(Vector<const int64_t> indptr, Vector<const int32_t> indices,
                   Matrix<const float> state, int threads) {
   nafs::Hop hop;
@@ -274,7 +308,8 @@ NB_MODULE(_kernel, m) {
         "next"_a.noconvert().none() = nothing, "sum"_a.noconvert().none() = nothing,
         "total"_a.noconvert().none() = nothing, "peak"_a.noconvert().none() = nothing,
         "distances"_a.noconvert().none() = nothing, "pending"_a.noconvert().none() = nothing,
-        "postpone"_a = false, "distance"_a, "weighting"_a, "stream"_a,
+        "postpone"_a = false, "parts"_a.noconvert().none() = nothing,
+        "given"_a.noconvert().none() = nothing, "distance"_a, "weighting"_a, "stream"_a,
         "begin"_a, "end"_a, "threads"_a,
         "Compute rows begin..end of one hop and add them to the running weighted sum.");
   m.def("finish", &run_finish, nb::kw_only(), "source"_a.noconvert(),
@@ -286,6 +321,8 @@ NB_MODULE(_kernel, m) {
   m.def("gather", &run_gather, "indptr"_a.noconvert(), "indices"_a.noconvert(),
         "state"_a.noconvert(), "threads"_a,
         "Read the rows that a hop reads, in the same order, and return a checksum: the speed limit.");
+  m.def("components", &run_components, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "label"_a.noconvert(), "Fill `label` with the connected component of each node; return their number.");
   m.def("use", &use, "name"_a, "Choose the loops: 'baseline' or 'v3'. For tests.");
   m.def("in_use", [] { return active == &nafs::baseline::kernels ? "baseline" : "v3"; },
         "The instruction set in use: 'baseline' or 'v3'.");

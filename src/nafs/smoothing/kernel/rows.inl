@@ -45,8 +45,16 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
     for (int64_t g = 0; g < hop.groups; ++g) {
       const int64_t at = i * hop.groups + g, local = (i - top) * hop.groups + g;
       float d = 0.0f;
-      if (hop.distance != Distance::none)
-        d = distance(hop, i, g, row_of(i) + g * hop.features);
+      if (hop.given) {
+        d = distance(hop, i, g, {hop.given[2 * at], hop.given[2 * at + 1]});
+      } else if (hop.distance != Distance::none) {
+        const Parts parts = parts_of(hop, i, g, row_of(i) + g * hop.features);
+        if (hop.parts) {
+          hop.parts[2 * at] = parts.dot, hop.parts[2 * at + 1] = parts.square;
+          continue;
+        }
+        d = distance(hop, i, g, parts);
+      }
       if (hop.distances) hop.distances[at] = d;
       if (!weighs) continue;
       float* step = hop.postpone ? hop.pending + 2 * at : steps + 2 * local;

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -15,7 +17,7 @@ def parse_memory(limit: Any) -> int | None:
 
     Examples
     --------
-    >>> from nafs.engines.budget import parse_memory
+    >>> from nafs.budget import parse_memory
     >>> parse_memory("1.5GB"), parse_memory("2 GiB")
     (1500000000, 2147483648)
     """
@@ -41,7 +43,7 @@ def show_bytes(size: int) -> str:
 
     Examples
     --------
-    >>> from nafs.engines.budget import show_bytes
+    >>> from nafs.budget import show_bytes
     >>> show_bytes(1_500_000_000)
     '1.5 GB'
     """
@@ -49,3 +51,24 @@ def show_bytes(size: int) -> str:
         if size >= 10**power:
             return f"{size / 10**power:.3g} {unit}"
     return f"{size} B"
+
+
+def total_memory() -> int:
+    """Bytes of memory that this machine, or the container around the process, has."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            total = min(total, int(Path(name).read_text()))
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+    return total
+
+
+def free_memory() -> int:
+    """Bytes of memory that could be used now."""
+    try:
+        found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        found = None
+    total = total_memory()
+    return min(total, int(found[1]) * 1024) if found else total // 2

@@ -1,0 +1,187 @@
+"""The embedding of a panel of columns, as tasks from files to files.
+
+Smoothing acts on columns alike; only the distances look at whole rows. So the first pass smooths each panel
+and measures what its columns add to the distances (``measure``), the parts are added up (``add``), and the
+second pass smooths each panel again, now with the weights (``smooth``). Tasks share nothing but files: they
+run one after another within a memory limit, or on many machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.engines.columns import ColumnPanels
+from nafs.engines.work import WorkFolder
+from nafs.graph import Adjacency
+from nafs.smoothing import _kernel
+from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
+from nafs.smoothing.method import Method
+
+Tick = Callable[[int], None]
+_ROWS = 1 << 16  # copied in one go
+_VALUES = 1 << 20  # added in one go
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step: an array made of other arrays of the folder.
+
+    ``kind`` is "measure", "add" or "smooth"; the first and the last are of one r and one panel.
+    """
+
+    kind: str
+    output: str
+    needs: tuple[str, ...] = ()
+    r: int = 0
+    panel: int = 0
+
+
+def list_tasks(method: Method, n_panels: int) -> list[Task]:
+    """Every step of a run, in an order in which each finds what it needs."""
+    tasks = []
+    for r in range(len(method.r)):
+        total: tuple[str, ...] = ()
+        if method.uses_distance:
+            parts: list[tuple[int, str]] = []  # with the number of panels in each
+            for panel in range(n_panels):
+                tasks.append(Task("measure", f"parts-{r}-{panel}", (), r, panel))
+                parts.append((1, tasks[-1].output))
+                # As a binary counter: few parts wait at any time, and the order of the sum is fixed.
+                while len(parts) > 1 and (parts[-1][0] == parts[-2][0] or panel == n_panels - 1):
+                    (few, first), (more, second) = parts[-2:]
+                    tasks.append(Task("add", f"{first}+{panel}", (first, second), r, panel))
+                    parts[-2:] = [(few + more, tasks[-1].output)]
+            total = (parts[0][1],)
+        for panel in range(n_panels):
+            before = (result_name(r - 1, panel),) if r and method.ensemble != "concat" else ()
+            tasks.append(Task("smooth", result_name(r, panel), (*total, *before), r, panel))
+    return tasks
+
+
+def result_name(r: int, panel: int) -> str:
+    """The array that holds a panel's embedding up to an r."""
+    return f"result-{r}-{panel}"
+
+
+def results_of(method: Method, n_panels: int) -> list[str]:
+    """The arrays that side by side are the embedding."""
+    rs = range(len(method.r)) if method.ensemble == "concat" else [len(method.r) - 1]
+    return [result_name(r, panel) for r in rs for panel in range(n_panels)]
+
+
+def missing(tasks: list[Task], wanted: Iterable[str], folder: WorkFolder) -> list[Task]:
+    """The tasks that are still to be done for some arrays, in order."""
+    makers = {task.output: task for task in tasks}
+    due: set[str] = set()
+    open_ends = list(wanted)
+    while open_ends:
+        name = open_ends.pop()
+        if name not in due and not folder.has(name):
+            due.add(name)
+            open_ends += makers[name].needs
+    return [task for task in tasks if task.output in due]
+
+
+@dataclass
+class Panels:
+    """What tasks work on: a graph, a matrix in panels of columns, and the method."""
+
+    graph: Adjacency
+    columns: ColumnPanels
+    method: Method
+    folder: WorkFolder
+    state_dtype: str = "float32"
+    n_threads: int = 1
+
+    @cached_property
+    def _workspace(self) -> Workspace:
+        layout = Layout(self.graph.n_nodes, max(self.columns.widths), 1, self.state_dtype)
+        return Workspace(layout, self.method, self.folder.scratch)
+
+    @cached_property
+    def _components(self) -> NDArray[np.int32] | None:
+        if not self.method.needs_stationary_state:
+            return None
+        label = self.folder.scratch((self.graph.n_nodes,), np.int32)
+        _kernel.components(self.graph.indptr, self.graph.indices, label)
+        return label
+
+    def run(self, task: Task, tick: Tick | None = None) -> None:
+        """Make the output of a task, unless it is there."""
+        if self.folder.has(task.output):
+            return
+        try:
+            if task.kind == "measure":
+                self._measure(task, tick)
+            elif task.kind == "add":
+                self._add(task)
+            else:
+                self._smooth(task, tick)
+        finally:
+            _kernel.release_threads()
+
+    def _hops(self, task: Task, *, measure: bool, norms: NDArray[np.float32] | None = None) -> Hops:
+        whole = Whole(self.columns.largest, self.columns.norms, self._components, norms)
+        return Hops(
+            self.graph,
+            self.columns.open(task.panel),
+            self.method,
+            (self.method.r[task.r],),
+            state_dtype=self.state_dtype,
+            n_threads=self.n_threads,
+            workspace=self._workspace,
+            whole=whole,
+            measure=measure,
+            allocate=self.folder.scratch,
+        )
+
+    def _measure(self, task: Task, tick: Tick | None) -> None:
+        hops, (n, last) = self._hops(task, measure=True), (self.graph.n_nodes, self.method.n_hops)
+        centres = hops.centre_squares if self.method.distance == "stationary_cosine" else np.zeros(0)
+        size = 2 * n * (last + 1)
+        with self.folder.making(task.output, (size + len(centres),), np.float64) as out:
+            parts = out[:size].reshape(last + 1, n, 2)
+            for k in range(last + 1):
+                hops.advance(keep_state=k < last, parts=parts[k], tick=tick)
+            out[size:] = centres
+
+    def _add(self, task: Task) -> None:
+        first, second = (self.folder.open(name) for name in task.needs)
+        with self.folder.making(task.output, first.shape, first.dtype) as out:
+            for begin in range(0, len(out), _VALUES):
+                part = slice(begin, begin + _VALUES)
+                np.add(first[part], second[part], out=out[part])
+
+    def _smooth(self, task: Task, tick: Tick | None) -> None:
+        method, n = self.method, self.graph.n_nodes
+        parts = norms = None
+        if method.uses_distance:
+            total = self.folder.open(task.needs[0])
+            size = 2 * n * (method.n_hops + 1)
+            parts = total[:size].reshape(-1, n, 2)
+            if method.distance == "stationary_cosine":
+                norms = np.sqrt(total[size:]).astype(np.float32)[:, None]
+        hops = self._hops(task, measure=False, norms=norms)
+        for k in range(method.n_hops + 1):
+            last = k == method.n_hops and method.weighting != "last"
+            given = None if parts is None else parts[k]
+            hops.advance(keep_state=not last, postpone=k < method.n_hops, given=given, tick=tick)
+        with self.folder.making(task.output, (n, self.columns.widths[task.panel]), np.float32) as out:
+            if method.ensemble == "concat":
+                hops.method = replace(method, r=(method.r[task.r],))
+                hops.write(out, 0)
+                return
+            if task.r:
+                copy_rows(self.folder.open(task.needs[-1]), out)
+            hops.write(out, task.r)
+
+
+def copy_rows(source: NDArray[np.float32], target: NDArray[np.float32]) -> None:
+    """Copy a matrix a few rows at a time."""
+    for begin in range(0, len(source), _ROWS):
+        target[begin : begin + _ROWS] = source[begin : begin + _ROWS]

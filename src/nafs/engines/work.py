@@ -1,0 +1,179 @@
+"""A folder of arrays that tasks make and tasks read: each whole and with its checksum, or not there.
+
+Arrays are .npy files mapped into memory, so that they count as page cache and not as memory of the process.
+Room on the disk is taken before anything is written: a full disk is an error, not a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.scratch import scratch_array, take_room
+
+ABOUT = "about.json"
+_LOCK = "lock"
+_CHUNK = 1 << 24  # bytes
+_KEPT = "what is finished is kept: make room and go on (--resume, resume=True)"
+
+
+class WorkFolder:
+    """Arrays by name in a folder.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @contextmanager
+    def run(self, about: dict[str, Any], *, resume: bool) -> Iterator[None]:
+        """Be at work here, alone: from the start, or where a run was broken off.
+
+        Parameters
+        ----------
+        about : dict
+            What the run is about; to go on, it must be what it was.
+        resume : bool
+        """
+        here = (self.path / ABOUT).exists()
+        if here and not resume:
+            raise FileExistsError(
+                f"{self.path} holds a run that was broken off; go on with it (--resume, resume=True) or "
+                "delete the folder"
+            )
+        if not here and self.path.exists() and {path.name for path in self.path.iterdir()} - {_LOCK}:
+            raise FileExistsError(f"{self.path} is not empty and holds no run; name another folder")
+        self.path.mkdir(exist_ok=True)
+        with self._locked():
+            for name in self.path.glob("*.part"):
+                name.unlink(missing_ok=True)
+            if here:
+                self._check(about)
+            else:
+                self._write_text(ABOUT, json.dumps(about, indent=2) + "\n")
+            yield
+
+    def _check(self, about: dict[str, Any]) -> None:
+        before = self.about()
+        for key in sorted(before.keys() | about.keys()):
+            if before.get(key) != about.get(key):
+                raise ValueError(
+                    f"{self.path} holds another run: its {key.replace('_', ' ')} is {before.get(key)}, now "
+                    f"it is {about.get(key)}; name another folder, or delete it"
+                )
+        for name in self.names():
+            self.check(name)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        import fcntl
+
+        with (self.path / _LOCK).open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise RuntimeError(f"another process is at work in {self.path}") from None
+            yield
+
+    def about(self) -> dict[str, Any]:
+        """What the run here is about; empty where there is none."""
+        try:
+            found = json.loads((self.path / ABOUT).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{self.path / ABOUT} is damaged ({error}); delete the folder") from None
+        return dict(found)
+
+    def names(self) -> list[str]:
+        """Arrays that are there."""
+        return sorted(path.stem for path in self.path.glob("*.npy") if path.with_suffix(".crc").exists())
+
+    def has(self, name: str) -> bool:
+        """Whether an array is there, whole."""
+        return self.file(name).exists() and (self.path / f"{name}.crc").exists()
+
+    def open(self, name: str) -> NDArray[Any]:
+        """An array, mapped for reading."""
+        return np.asarray(np.load(self.file(name), mmap_mode="r", allow_pickle=False))
+
+    @contextmanager
+    def making(self, name: str, shape: tuple[int, ...], dtype: Any) -> Iterator[NDArray[Any]]:
+        """An array to be filled, mapped for writing; it is there when the block ends well."""
+        part = self.path / f"{name}.{secrets.token_hex(4)}.part"
+        try:
+            array = np.lib.format.open_memmap(part, "w+", dtype, shape)
+            with part.open("r+b") as file:
+                take_room(file, part.stat().st_size, self.path, name, _KEPT)
+            yield np.asarray(array)
+            self._write_text(f"{name}.crc", f"{checksum(array):08x}\n")
+            os.replace(part, self.file(name))
+        finally:
+            part.unlink(missing_ok=True)
+
+    def check(self, name: str) -> None:
+        """Raise where an array is not what was written."""
+        try:
+            expected = (self.path / f"{name}.crc").read_text().strip()
+            found = f"{checksum(self.open(name)):08x}"
+        except (OSError, ValueError, EOFError) as error:
+            found, expected = str(error), "readable"
+        if found != expected:
+            raise ValueError(
+                f"{self.file(name)} is damaged (checksum {found}, not {expected}); delete it and what was "
+                "made from it is made again"
+            )
+
+    def drop(self, name: str) -> None:
+        """Remove an array."""
+        self.file(name).unlink(missing_ok=True)
+        (self.path / f"{name}.crc").unlink(missing_ok=True)
+
+    def rename(self, name: str, new: str) -> None:
+        """Give an array another name."""
+        os.replace(self.path / f"{name}.crc", self.path / f"{new}.crc")
+        os.replace(self.file(name), self.file(new))
+
+    def scratch(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """An array without a name, for as long as it is used."""
+        return scratch_array(self.path, shape, dtype)
+
+    def remove(self) -> None:
+        """Delete the folder and what the run left in it."""
+        for name in self.names():
+            self.drop(name)
+        for left in (*self.path.glob("*.part"), *self.path.glob("*.crc")):
+            left.unlink(missing_ok=True)
+        for name in (ABOUT, _LOCK):
+            (self.path / name).unlink(missing_ok=True)
+        if self.path.exists() and not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def file(self, name: str) -> Path:
+        """The file of an array."""
+        return self.path / f"{name}.npy"
+
+    def _write_text(self, name: str, text: str) -> None:
+        part = self.path / f"{name}.{secrets.token_hex(4)}.part"
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, self.path / name)
+
+
+def checksum(array: NDArray[Any], start: int = 0) -> int:
+    """CRC-32 of an array's values."""
+    values = array.reshape(-1).view(np.uint8)
+    for begin in range(0, len(values), _CHUNK):
+        start = zlib.crc32(values[begin : begin + _CHUNK].data, start)
+    return start

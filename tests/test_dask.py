@@ -1,0 +1,157 @@
+"""The Dask engine: the disk engine's bits, from workers that may die."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import random_graph
+
+from nafs import Graph, embed
+from nafs.engines import dask as engine
+from nafs.engines import disk
+from nafs.graph import read_adjacency, read_features
+from nafs.smoothing import Method
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("default")
+R = (0.0, 0.5)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as found,
+    ):
+        yield found
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    monkeypatch.setattr(disk, "_FIXED", 0)
+    monkeypatch.setattr(disk, "PROCESS", 0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("mean", "adaptive", "cosine"),
+        ("max", "linear", "euclidean"),
+        ("concat", "adaptive", "stationary_cosine"),
+        ("mean", "average", "cosine"),
+        ("max", "last", "cosine"),
+    ],
+)
+def test_the_same_bits_as_on_disk(client, tmp_path, narrow, options, sparse):
+    A, X = random_graph(1, weighted=True, n_features=40, sparse=sparse)
+    graph, features = read_adjacency(A), read_features(X)
+    method = Method(4, R, *options)
+    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
+    given = {"memory_limit": limit, "dtype": "float32"}
+    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", **given)
+    found = engine.embed(graph, features, method, folder=tmp_path / "dask", client=client, **given)
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_a_worker_that_is_killed_changes_nothing(tmp_path):
+    from nafs.datasets import power_law
+
+    graph = power_law(60_000, average_degree=8, n_features=64, seed=1)
+    method = Method(8, R)
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        given = {"client": client, "memory_limit": 45_000_000}
+        expected = engine.embed(
+            graph.adjacency, graph.features, method, folder=tmp_path / "calm", **given
+        ).tobytes()
+        pids = list(client.run(os.getpid).values())
+        killed = []
+
+        def kill(_):
+            if not killed:
+                killed.append(pids[0])
+                os.kill(pids[0], signal.SIGKILL)
+
+        found = engine.embed(
+            graph.adjacency, graph.features, method, folder=tmp_path / "killed", progress=kill, **given
+        ).tobytes()
+        assert killed
+        assert pids[0] not in client.run(os.getpid).values()
+        assert found == expected
+
+
+def test_embed_takes_a_client_and_a_saved_graph_is_not_copied(client, tmp_path):
+    A, X = random_graph(2, n_features=30)
+    Graph(A, X).save(tmp_path / "graph")
+    graph = Graph.load(tmp_path / "graph")
+    work = tmp_path / "work"
+    seen = []
+
+    def progress(at):
+        seen.append(at)
+        assert not list(work.glob("graph-*.npy"))
+
+    made = embed(graph, n_hops=3, engine="dask", client=client, work_dir=str(work), progress=progress)
+    assert made.settings["engine"] == "dask"
+    np.testing.assert_allclose(made.matrix, embed(graph, n_hops=3).matrix, rtol=1e-4, atol=1e-6)
+    assert seen[-1].done == seen[-1].total
+    assert not work.exists()
+
+
+def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypatch):
+    A, X = random_graph(3)
+    graph = Graph(A, X)
+    monkeypatch.setattr(engine, "_SECONDS", 1)
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        embed(graph, engine="dask", client="tcp://127.0.0.1:9")
+    with distributed.Client(
+        processes=False,
+        n_workers=1,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        set_as_default=False,
+    ) as local:
+        monkeypatch.setattr(engine, "_look", lambda job: ("0.0.9", ""))
+        with pytest.raises(RuntimeError, match=r"has nafs 0\.0\.9, here it is"):
+            embed(graph, engine="dask", client=local)
+        from nafs import __version__
+
+        monkeypatch.setattr(engine, "_look", lambda job: (__version__, "/somewhere/about.json"))
+        with pytest.raises(RuntimeError, match=r"does not see /somewhere/about\.json"):
+            embed(graph, engine="dask", client=local)
+
+
+def test_a_task_that_fails_says_which(client, tmp_path):
+    A, X = random_graph(4, n_features=30)
+    graph, features = read_adjacency(A), read_features(X)
+    work = tmp_path / "work"
+
+    def spoil():
+        while not (work / "x-0.npy").exists():
+            time.sleep(0.001)
+        for path in work.glob("x-*.npy"):
+            path.write_bytes(b"nothing")
+
+    thread = threading.Thread(target=spoil)
+    thread.start()
+    with pytest.raises(RuntimeError, match=r"panel \d .* failed on a worker"):
+        engine.embed(graph, features, Method(20_000, R), folder=work, client=client)
+    thread.join()
