@@ -126,7 +126,7 @@ def even_widths(n_columns: int, widest: int) -> tuple[int, ...]:
 def _disk_bytes(graph: Adjacency, stored: int, method: Method, widths: tuple[int, ...]) -> int:
     n, f, widest = graph.n_nodes, sum(widths), max(widths)
     parts = 0
-    if method.uses_distance:
+    if method.uses_distance and len(widths) > 1:
         waiting = len(widths).bit_length() + 1
         parts = waiting * n * (method.n_hops + 1) * 16
     scratch = n * (4 * widest + 40)

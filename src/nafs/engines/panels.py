@@ -46,7 +46,7 @@ def list_tasks(method: Method, n_panels: int) -> list[Task]:
     tasks = []
     for r in range(len(method.r)):
         total: tuple[str, ...] = ()
-        if method.uses_distance:
+        if method.uses_distance and n_panels > 1:  # a single panel has whole rows
             parts: list[tuple[int, str]] = []  # with the number of panels in each
             for panel in range(n_panels):
                 tasks.append(Task("measure", f"parts-{r}-{panel}", (), r, panel))
@@ -160,7 +160,7 @@ class Panels:
     def _smooth(self, task: Task, tick: Tick | None) -> None:
         method, n = self.method, self.graph.n_nodes
         parts = norms = None
-        if method.uses_distance:
+        if method.uses_distance and len(self.columns.widths) > 1:
             total = self.folder.open(task.needs[0])
             size = 2 * n * (method.n_hops + 1)
             parts = total[:size].reshape(-1, n, 2)

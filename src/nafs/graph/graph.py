@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.features import Features, read_features
-from nafs.graph.ids import as_numpy, read_ids
+from nafs.graph.ids import as_numpy, is_counting, read_ids
 from nafs.graph.labels import Labels, read_labels
 
 if TYPE_CHECKING:
     from nafs.graph.description import Description
+
+
+def _are_numbers(ids: Any) -> bool:
+    """Whether ids say no more than the place of a node does."""
+    import pyarrow as pa
+
+    return pa.types.is_int64(ids.type) and is_counting(np.asarray(ids))
 
 
 class Graph:
@@ -59,6 +66,8 @@ class Graph:
         n = None if self.features is None else self.features.shape[0]
         self.adjacency: Adjacency = read_adjacency(adjacency, n, directed=directed, self_loops=self_loops)
         self._ids = None if ids is None else read_ids(ids)
+        if self._ids is not None and len(self._ids) == self.n_nodes and _are_numbers(self._ids):
+            self._ids = None
         self.labels: Labels | None = None if labels is None else read_labels(labels)
         self.feature_names: tuple[str, ...] | None = None
         self.notes: tuple[str, ...] = tuple(notes)

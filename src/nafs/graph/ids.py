@@ -99,9 +99,14 @@ def _whole_numbers(array: Any, what: str) -> Any:
 
 def check_unique(ids: Any, what: str) -> None:
     """Raise if an id comes twice, naming it and its rows."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pc.count_distinct(ids).as_py() == len(ids):
+    if pa.types.is_int64(ids.type):  # a hash table would take hundreds of bytes for each
+        ascending = np.sort(np.asarray(ids))
+        if (ascending[1:] > ascending[:-1]).all():
+            return
+    elif pc.count_distinct(ids).as_py() == len(ids):
         return
     counts = pc.value_counts(ids)
     repeated = counts.filter(pc.greater(counts.field("counts"), 1))
@@ -122,11 +127,28 @@ def positions(ids: Any, wanted: Any) -> NDArray[np.int64]:
     >>> positions(read_ids(["a", "b"]), read_ids(["b", "c", "a"]))
     array([ 1, -1,  0])
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     ids, wanted = same_kind(ids, wanted)
+    if pa.types.is_int64(ids.type) and len(ids):
+        return _places(np.asarray(ids), np.asarray(wanted))
     found = pc.fill_null(pc.index_in(wanted, value_set=ids), -1)
     return np.asarray(found, dtype=np.int64)
+
+
+def _places(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    if is_counting(ids):
+        return np.where((wanted >= 0) & (wanted < len(ids)), wanted, -1)
+    order = np.argsort(ids, kind="stable")
+    at = order[np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)]
+    return np.where(ids[at] == wanted, at, -1)
+
+
+def is_counting(ids: NDArray[np.int64]) -> bool:
+    """Whether ids are 0, 1, 2, ..."""
+    ends = len(ids) > 0 and ids[0] == 0 and ids[-1] == len(ids) - 1
+    return bool(ends and (ids == np.arange(len(ids))).all())
 
 
 def same_kind(a: Any, b: Any) -> tuple[Any, Any]:
