@@ -16,7 +16,7 @@ from common import THREADS, MissingDataError, as_json
 
 from nafs.smoothing import _kernel
 
-NAMES = ["import", "hop", "wide", "half", "memory", "load", "sweep", "auto", "disk", "peers"]
+NAMES = ["import", "hop", "wide", "half", "memory", "load", "sweep", "auto", "disk", "similar", "peers"]
 
 
 def main(names: list[str]) -> int:

@@ -22,9 +22,12 @@ FLOW = [
     "selection",
     "estimator",
     "writers",
+    "similarity",
     "embedding",
     "tasks",
+    "pictures",
     "reproduce",
+    "report",
     "demo",
     "cli",
 ]

@@ -17,10 +17,13 @@ from nafs.checks import check_choice
 from nafs.engines import run
 from nafs.engines.progress import ProgressCallback
 from nafs.engines.settings import Settings
-from nafs.graph import Adjacency, Features, Graph, Labels, read_features, structural_features
-from nafs.graph.ids import as_numpy
+from nafs.engines.work import fingerprint
+from nafs.graph import Adjacency, Features, Graph, Labels, read_features, read_labels, structural_features
+from nafs.graph.ids import as_numpy, id_column, positions
 from nafs.graph.structural import DEFAULT_COLUMNS
+from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice, choose
+from nafs.similarity import nearest, suggest_pairs
 from nafs.smoothing.hops import STATE_DTYPES
 from nafs.writers import write_embedding
 from nafs.writers.embeddings import LAYOUTS, embedding_table, id_table
@@ -36,7 +39,7 @@ class Embedding:
     id_array : Arrow array of n ids
     labels : Labels, optional
     settings : dict
-        How it was made.
+        How it was made: the settings, the engine, the version, and checksums of the graph.
     choice : Choice, optional
         What was left open and chosen.
     file : Path, optional
@@ -62,6 +65,87 @@ class Embedding:
         """Node ids: int64, or strings in an object array."""
         return as_numpy(self.id_array)
 
+    def rows(self, ids: Any) -> NDArray[np.int64]:
+        """Row numbers of some ids; one that is none is refused with the closest there are."""
+        wanted = [ids] if isinstance(ids, (str, int, np.integer)) else list(ids)
+        if not wanted:
+            raise ValueError("no nodes are asked for: name at least one")
+        keys = id_column([str(key) for key in wanted])
+        places = positions(self.id_array, keys)
+        for key, place in zip(wanted, places, strict=True):
+            if place < 0:
+                raise ValueError(f"no node is called {key!r}{_closest(str(key), self.id_array)}")
+        return places
+
+    def similar(self, ids: Any, k: int = 10, **options: Any) -> Any:
+        """The nearest nodes of some nodes.
+
+        Parameters
+        ----------
+        ids : id or sequence of ids, or None
+            ``None``: of every node.
+        k : int
+        **options
+            ``score`` ("cosine" or "inner"), ``exact``, ``n_threads``, ``progress``: see
+            :func:`nafs.similarity.nearest`.
+
+        Returns
+        -------
+        Arrow table
+            id, rank, neighbor, score.
+
+        Examples
+        --------
+        >>> from nafs import embed, from_edges
+        >>> pairs = from_edges((["ann", "cy"], ["bob", "dee"]))
+        >>> embed(pairs, n_hops=5).similar("ann", k=1).to_pylist()[0]["neighbor"]
+        'bob'
+        """
+        import pyarrow as pa
+
+        queries = np.arange(len(self)) if ids is None else self.rows(ids)
+        found, scores = nearest(self.matrix, queries, k, **options)
+        count = found.shape[1]
+        return pa.table(
+            {
+                "id": self.id_array.take(pa.array(np.repeat(queries, count))),
+                "rank": np.tile(np.arange(1, count + 1, dtype=np.int32), len(queries)),
+                "neighbor": self.id_array.take(pa.array(found.ravel())),
+                "score": scores.ravel(),
+            }
+        )
+
+    def suggest_links(self, graph: Graph, k: int = 10, ids: Any = None, **options: Any) -> Any:
+        """The best pairs of nodes that are no edges: k for each of some nodes, or k in the whole graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            With the same nodes.
+        k : int
+        ids : id or sequence of ids, optional
+        **options
+            ``score`` ("inner" or "cosine"; by default what did best when hops were chosen for links, or else
+            "inner"), ``exact``, ``n_threads``, ``progress``: see :func:`nafs.similarity.suggest_pairs`.
+
+        Returns
+        -------
+        Arrow table
+            source, target, score.
+        """
+        import pyarrow as pa
+
+        if len(graph.id_array) != len(self) or not graph.id_array.equals(self.id_array):
+            raise ValueError(
+                f"the embedding has {len(self)} nodes and the graph {graph.n_nodes}, or in another order; "
+                "give the graph that was embedded"
+            )
+        options.setdefault("score", (self.choice and self.choice.score) or "inner")
+        nodes = None if ids is None else self.rows(ids)
+        pairs, scores = suggest_pairs(graph.adjacency, self.matrix, k, nodes=nodes, **options)
+        source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
+        return pa.table({"source": source, "target": target, "score": scores})
+
     def to_arrow(self, layout: str = "list") -> Any:
         """An Arrow table: id, label where known, and one column of lists or one column per dimension."""
         check_choice("layout", layout, LAYOUTS)
@@ -76,10 +160,40 @@ class Embedding:
         columns = [f"e{i}" for i in range(self.matrix.shape[1])]
         return pandas.DataFrame(self.matrix, index=pandas.Index(self.ids, name="id"), columns=columns)
 
+    def to_polars(self) -> Any:
+        """A polars data frame: id, label where known, and one column per dimension."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow("columns"))
+
     def write(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the embedding; options as in :func:`nafs.writers.write_embedding`."""
         labels = None if self.labels is None else self.labels.to_arrow()
-        write_embedding(path, self.matrix, self.id_array, labels, file=self.file, **options)
+        write_embedding(
+            path, self.matrix, self.id_array, labels, file=self.file, about=self.settings, **options
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Embedding:
+        """Read an embedding: one that :meth:`write` wrote, or any table keyed by id or matrix."""
+        matrix, ids, labels, about = read_embedding(path)
+        return cls(matrix, ids, None if labels is None else read_labels(labels), about)
+
+
+def _closest(key: str, ids: Any) -> str:
+    """What to say of an id that is none: those that look like it."""
+    from difflib import get_close_matches
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = ids.cast(pa.large_string())
+    length = pc.utf8_length(names)
+    alike = names.filter(pc.and_(pc.greater(length, len(key) - 3), pc.less(length, len(key) + 3)))
+    same_start = alike.filter(pc.starts_with(pc.utf8_lower(alike), key[:1].lower())) if key else alike
+    some = [*same_start[:20_000].to_pylist(), *alike[:20_000].to_pylist()]
+    found = list(dict.fromkeys(get_close_matches(key, some, n=6, cutoff=0.5)))[:3]
+    return f"; the closest are {', '.join(map(repr, found))}" if found else ""
 
 
 def with_some_features(graph: Graph, n_columns: int = DEFAULT_COLUMNS, seed: int = 0) -> Graph:
@@ -177,7 +291,10 @@ def making_embedding(
         held=0 if features is graph.features else features.nbytes,
         progress=progress,
     )
-    how = asdict(choice.as_settings(given)) | {"engine": made.engine}
+    from nafs import __version__
+
+    how = asdict(choice.as_settings(given)) | {"engine": made.engine, "version": __version__}
+    how["input"] = fingerprint(graph.adjacency, graph.features)
     yield Embedding(made.matrix, graph.id_array, graph.labels, how, choice, made.file)
     made.close()
 

@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from nafs.cli import convert, datasets, demo, describe, embed, evaluate, plan, reproduce
+from nafs.cli import (
+    convert,
+    datasets,
+    demo,
+    describe,
+    embed,
+    evaluate,
+    plan,
+    report,
+    reproduce,
+    similar,
+    suggest_links,
+)
 
 app = typer.Typer(
     name="nafs",
@@ -24,6 +36,9 @@ app.command(name="embed")(embed.embed)
 app.command(name="plan")(plan.plan)
 app.command(name="describe")(describe.describe)
 app.command(name="convert")(convert.convert)
+app.command(name="similar")(similar.similar)
+app.command(name="suggest-links")(suggest_links.suggest_links)
+app.command(name="report")(report.report)
 app.command(name="evaluate")(evaluate.evaluate)
 app.command(name="reproduce")(reproduce.reproduce)
 app.command(name="demo")(demo.demo)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nafs.cli import options as o
 from nafs.cli.console import Run, results, table_of
 
+if TYPE_CHECKING:
+    from nafs.embedding import Embedding
+    from nafs.graph import Graph
+
 _SEEDS = 5
+_CONTENTS = ["embedding.parquet", "graph", "digits.png", "report.html"]
 
 
 def demo(
@@ -29,7 +35,7 @@ def demo(
 
     run = Run(quiet)
     folder = Path(output)
-    with whole_folder(folder, force=force, contents=["embedding.parquet", "graph", "digits.png"]) as part:
+    with whole_folder(folder, force=force, contents=_CONTENTS) as part:
         with run.stage("graph"):
             graph = load_dataset("digits").graph
         with run.stage("smooth"):
@@ -50,13 +56,32 @@ def demo(
             ]
         with run.stage("draw"):
             drawn = draw(part / "digits.png", graph, embedding)
+        with run.stage("report") as advance:
+            told = _report(part / "report.html", graph, embedding, lambda name: advance(0, f"report: {name}"))
         with run.stage("write"):
             embedding.write(part / "embedding.parquet", force=True)
             graph.save(part / "graph")
-    if not drawn:
-        run.notes.append("no picture: matplotlib is missing (pip install 'nafs[plot]')")
+    if not drawn or not told:
+        run.notes.append(
+            "no picture or no page: matplotlib or openTSNE is missing (pip install 'nafs[plot]')"
+        )
     if not quiet:
         results.print(f"K-means on {graph.n_nodes:,} digits, {_SEEDS} seeds; labels only judge", style="bold")
         results.print(table_of(rows, header=("", "NMI", "ARI")))
-    files = ["embedding.parquet", "graph", *(["digits.png"] if drawn else [])]
+    files = [name for name in _CONTENTS if (folder / name).exists()]
     run.finish("demo", [("result", ", ".join(str(folder / name) for name in files))], {})
+
+
+def _report(path: Path, graph: Graph, embedding: Embedding, told: Callable[[str], None]) -> bool:
+    """The page of the demo; ``False`` where openTSNE is missing."""
+    from nafs.report import collect, write_page
+    from nafs.smoothing.threads import check_threads
+
+    try:
+        found = collect(
+            embedding, graph, title="nafs: handwritten digits", n_threads=check_threads(None), told=told
+        )
+    except ImportError:
+        return False
+    write_page(found.data, path)
+    return True

@@ -19,7 +19,7 @@ from nafs.budget import show_bytes, total_memory
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.panels import Panels, list_tasks, missing, results_of
 from nafs.engines.progress import ProgressCallback, Report, count_passes
-from nafs.engines.work import WorkFolder, checksum
+from nafs.engines.work import WorkFolder, fingerprint
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
 from nafs.smoothing.method import Method
@@ -212,18 +212,9 @@ def describe(
     graph: Adjacency, features: Features, method: Method, *, widths: tuple[int, ...], **others: str
 ) -> dict[str, Any]:
     """What a run is about: its settings, and checksums of what it is given."""
-    edges = checksum(graph.indices, checksum(graph.indptr))
-    if graph.weights is not None:
-        edges = checksum(graph.weights, edges)
-    if features.dense is not None:
-        values = checksum(features.dense)
-    else:
-        values = checksum(features.sparse.data, checksum(features.sparse.indices))
     return {
         "format": "nafs-work",
-        "nodes": graph.n_nodes,
-        "edges": f"{edges:08x}",
-        "features": f"{values:08x}",
+        **fingerprint(graph, features),
         "widths": list(widths),
         **{name: list(value) if name == "r" else value for name, value in asdict(method).items()},
         **others,

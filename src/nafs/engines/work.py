@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.graph import Adjacency, Features
 from nafs.scratch import scratch_array, take_room
 
 ABOUT = "about.json"
@@ -177,3 +178,15 @@ def checksum(array: NDArray[Any], start: int = 0) -> int:
     for begin in range(0, len(values), _CHUNK):
         start = zlib.crc32(values[begin : begin + _CHUNK].data, start)
     return start
+
+
+def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:
+    """Checksums that tell one graph with features from another."""
+    edges = checksum(graph.indices, checksum(graph.indptr))
+    if graph.weights is not None:
+        edges = checksum(graph.weights, edges)
+    if features.dense is not None:
+        values = checksum(features.dense)
+    else:
+        values = checksum(features.sparse.data, checksum(features.sparse.indices))
+    return {"nodes": graph.n_nodes, "edges": f"{edges:08x}", "features": f"{values:08x}"}

@@ -4,7 +4,7 @@ from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.description import Description
 from nafs.graph.features import Features, read_features
 from nafs.graph.graph import Graph
-from nafs.graph.labels import Labels
+from nafs.graph.labels import Labels, read_labels
 from nafs.graph.neighbors import nearest_neighbor_graph
 from nafs.graph.structural import structural_features
 
@@ -17,5 +17,6 @@ __all__ = [
     "nearest_neighbor_graph",
     "read_adjacency",
     "read_features",
+    "read_labels",
     "structural_features",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,62 @@ from nafs.graph import Graph
 from nafs.graph.ids import check_unique, positions
 from nafs.readers.join import row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
-from nafs.readers.tables import TableOptions, read_nodes
+from nafs.readers.tables import TableOptions, is_parquet, read_nodes
+
+
+def read_embedding(path: str | os.PathLike[str]) -> tuple[NDArray[np.float32], Any, Any, dict[str, Any]]:
+    """Vectors, ids, labels (or None) and how they were made, from a file.
+
+    Parameters
+    ----------
+    path : path
+        A table keyed by id (.parquet, .csv, ...) with numbers or lists of numbers; or a matrix (.npy) whose
+        ids are in ``NAME.ids.csv`` beside it, or else 0..n-1.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, d)
+    Arrow array of n ids
+    Arrow array of n labels, or None
+    dict
+    """
+    import pyarrow as pa
+
+    name = os.fspath(path)
+    if is_matrix(name):
+        matrix = _numbers(name)
+        beside = Path(name).with_suffix(".ids.csv")
+        if not beside.is_file():
+            return _checked(matrix, name), pa.array(np.arange(len(matrix))), None, {}
+        table = read_nodes(str(beside), TableOptions())
+        if len(table.ids) != len(matrix):
+            raise ValueError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
+        return _checked(matrix, name), table.ids, table.labels, _about(Path(name).with_suffix(".json"))
+    table = read_nodes(name, TableOptions())
+    if table.features is None:
+        raise ValueError(f"{name}: there are no columns of numbers in it")
+    check_unique(table.ids, name)
+    about = _parquet_about(name) if is_parquet(name) else {}
+    return _checked(table.features, name), table.ids, table.labels, about
+
+
+def _parquet_about(name: str) -> dict[str, Any]:
+    import pyarrow.parquet
+
+    found = (pyarrow.parquet.read_schema(name).metadata or {}).get(b"nafs", b"{}")
+    try:
+        about = json.loads(found)
+    except ValueError:
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _about(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
 def read_vectors(path: str | os.PathLike[str], graph: Graph) -> NDArray[np.float32]:
@@ -41,11 +97,8 @@ def read_vectors(path: str | os.PathLike[str], graph: Graph) -> NDArray[np.float
 
 
 def _from_matrix(name: str, graph: Graph) -> Any:
-    matrix: Any = read_matrix(name)
-    matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
-    if matrix.dtype.kind not in "biuf":
-        raise ValueError(f"{name}: an embedding holds real numbers; found {matrix.dtype}")
-    if matrix.ndim != 2 or len(matrix) != graph.n_nodes:
+    matrix = _numbers(name)
+    if len(matrix) != graph.n_nodes:
         raise ValueError(
             f"{name}: it has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
         )
@@ -53,6 +106,16 @@ def _from_matrix(name: str, graph: Graph) -> Any:
     if beside.is_file():  # as write_embedding leaves it
         return matrix[_places(read_nodes(str(beside), TableOptions()).ids, graph, str(beside))]
     return matrix[row_numbers(graph.id_array)]
+
+
+def _numbers(name: str) -> NDArray[Any]:
+    matrix: Any = read_matrix(name)
+    matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: an embedding holds real numbers; found {matrix.dtype}")
+    if matrix.ndim != 2:
+        raise ValueError(f"{name}: an embedding has a row for each node; found shape {matrix.shape}")
+    return np.asarray(matrix)
 
 
 def _places(ids: Any, graph: Graph, name: str) -> NDArray[np.int64]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from nafs.estimator import NAFS
+from nafs.pictures import plot_curves
 from nafs.reproduce.store import Store, Values, percent
-from nafs.reproduce.target import COLOURS, MARKERS, Cell, Target, dataset, new_figure
+from nafs.reproduce.target import Cell, Target, dataset
 from nafs.tasks import evaluate_clustering
 
 DATASET, STARTS = "pubmed", 3
@@ -53,25 +54,11 @@ def _cells(name: str, choices: Choices, hops: Sequence[int], seeds: int) -> list
 def _write(
     name: str, title: str, choices: Choices, hops: Sequence[int], store: Store, seeds: int
 ) -> list[Path]:
-    figure = new_figure(7, 4.5)
-    axis = figure.subplots()
-    for choice, colour, marker in zip(choices, COLOURS, MARKERS, strict=False):
+    curves = {}
+    for choice in choices:
         found = store[_key(name, choice, seeds)]
-        values = 100 * np.asarray([found[str(hop)] for hop in hops])
-        axis.errorbar(
-            hops,
-            values.mean(axis=1),
-            values.std(axis=1),
-            color=colour,
-            marker=marker,
-            capsize=3,
-            label=choice,
-        )
-    axis.set_xlabel("maximal hop K")
-    axis.set_ylabel("NMI, percent")
-    axis.set_title(f"PubMed, node clustering: {title}")
-    axis.grid(alpha=0.3)
-    axis.legend()
+        curves[choice] = (hops, [100 * np.asarray(found[str(hop)]) for hop in hops])
+    figure = plot_curves(curves, title=f"PubMed, node clustering: {title}")
     rows = [
         [choice, *(percent(store[_key(name, choice, seeds)][str(hop)]) for hop in hops)] for choice in choices
     ]

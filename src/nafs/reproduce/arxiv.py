@@ -8,10 +8,11 @@ from pathlib import Path
 
 from nafs.datasets.catalog import find
 from nafs.datasets.download import is_present
+from nafs.pictures.plots import COLOURS, MARKERS, new_figure
 from nafs.reproduce.comparison import HOPS, nafs
 from nafs.reproduce.rivals import Rival, raw, sgc, sign, ssgc
 from nafs.reproduce.store import Store, Values, percent, seconds
-from nafs.reproduce.target import COLOURS, MARKERS, Cell, Target, dataset, new_figure
+from nafs.reproduce.target import Cell, Target, dataset
 from nafs.smoothing.method import DEFAULT_R
 from nafs.tasks import evaluate_classification
 

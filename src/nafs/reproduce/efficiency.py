@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from nafs.pictures.plots import COLOURS, new_figure
 from nafs.reproduce import published
 from nafs.reproduce.comparison import nafs
 from nafs.reproduce.rivals import RIVALS, Rival
 from nafs.reproduce.store import Store, Values, seconds
-from nafs.reproduce.target import COLOURS, Cell, Target, dataset, new_figure
+from nafs.reproduce.target import Cell, Target, dataset
 from nafs.reproduce.timing import plain_nafs, seconds_of
 from nafs.smoothing.method import DEFAULT_R
 

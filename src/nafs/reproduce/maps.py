@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from nafs.estimator import NAFS
+from nafs.pictures.layout import tsne
+from nafs.pictures.plots import new_figure
 from nafs.reproduce.store import Store, Values
-from nafs.reproduce.target import Cell, Target, dataset, new_figure
+from nafs.reproduce.target import Cell, Target, dataset
 from nafs.tasks import evaluate_clustering
 
 NAME, TITLE, DATASET = "maps", "Maps of Cora over hops", "cora"
@@ -24,21 +26,12 @@ def _measure(weighting: str, seeds: int) -> Values:
     assert graph.labels is not None
     found: Values = {}
     for hop, matrix in NAFS(max(HOPS), 0.5, weighting=weighting).sweep(graph, hops=HOPS):
-        places = _map(matrix)
+        # Endless smoothing leaves differences of rounding size; t-SNE blows them up like any other.
+        places = tsne(matrix, n_threads=2).round(2)
         found[f"{hop} x"], found[f"{hop} y"] = places.T.tolist()
         result = evaluate_clustering(matrix, graph, method="kmeans", seeds=seeds, n_init=3)
         found[f"{hop} NMI"] = result.values["NMI"]
     return found
-
-
-def _map(matrix: np.ndarray) -> np.ndarray:
-    try:
-        from openTSNE import TSNE
-    except ImportError:
-        raise ImportError("maps need openTSNE: pip install 'nafs[plot]'") from None
-    # Endless smoothing leaves differences of rounding size; t-SNE would blow them up like any other.
-    made = TSNE(perplexity=30, metric="cosine", initialization="pca", random_state=0, n_jobs=2).fit(matrix)
-    return np.asarray(made).round(2)
 
 
 def _key(row: str, seeds: int) -> str:

@@ -13,9 +13,10 @@ from nafs.datasets.catalog import find
 from nafs.datasets.download import is_present
 from nafs.embedding import embed
 from nafs.graph import Graph
+from nafs.pictures.plots import COLOURS, new_figure
 from nafs.reproduce import published
 from nafs.reproduce.store import Store, Values, seconds
-from nafs.reproduce.target import COLOURS, Cell, Target, new_figure
+from nafs.reproduce.target import Cell, Target
 from nafs.reproduce.timing import plain_nafs, seconds_of
 
 HOPS = 20

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from nafs.pictures.plots import COLOURS, MARKERS, new_figure
 from nafs.reproduce.store import Store, Values
-from nafs.reproduce.target import COLOURS, MARKERS, Cell, Target, dataset, new_figure
+from nafs.reproduce.target import Cell, Target, dataset
 from nafs.smoothing import oversmoothing_distances
 
 NAME, TITLE, KEY = "smoothing-speed", "Smoothing speed by degree", "smoothing-speed/pubmed"

@@ -6,13 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from nafs.datasets import Dataset, load_dataset
 from nafs.reproduce.store import Store, Values
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 @dataclass(frozen=True)
@@ -40,12 +36,3 @@ class Target:
 def dataset(name: str) -> Dataset:
     """A data set, read once for the cells that follow each other."""
     return load_dataset(name)
-
-
-def new_figure(width: float, height: float) -> Any:
-    """A matplotlib figure that no window shows."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("figures need matplotlib: pip install 'nafs[plot]'") from None
-    return Figure(figsize=(width, height), layout="constrained")

@@ -72,6 +72,18 @@ def _products(matrix: NDArray[Any]) -> NDArray[np.float32]:
     return centred @ centred.T
 
 
+def judge_clusters(found: NDArray[np.int64], graph: Graph) -> dict[str, float]:
+    """How clusters agree with the labels, where there are some, and with the edges."""
+    scores: dict[str, float] = {}
+    if graph.labels is not None:
+        known = graph.labels.known
+        scores |= agreement(graph.labels.codes[known], found[known])
+    if not graph.adjacency.directed:  # both are defined for undirected graphs
+        scores["modularity"] = modularity(graph.adjacency, found)
+        scores["conductance"] = conductance(graph.adjacency, found)
+    return scores
+
+
 def evaluate_clustering(
     matrix: NDArray[Any],
     graph: Graph,
@@ -115,14 +127,7 @@ def evaluate_clustering(
     check_choice("method", method, METHODS)
     for seed in range(seeds):
         found = cluster(matrix, n_clusters, graph=graph, method=method, seed=seed, n_init=n_init)
-        scores: dict[str, float] = {}
-        if graph.labels is not None:
-            known = graph.labels.known
-            scores |= agreement(graph.labels.codes[known], found[known])
-        if not graph.adjacency.directed:  # both are defined for undirected graphs
-            scores["modularity"] = modularity(graph.adjacency, found)
-            scores["conductance"] = conductance(graph.adjacency, found)
-        for name, value in scores.items():
+        for name, value in judge_clusters(found, graph).items():
             values.setdefault(name, []).append(value)
     name = "K-means" if method == "kmeans" else "Gaussian mixture"
     how = f"{name}, {n_clusters} clusters, {seeds} seed{'s' if seeds > 1 else ''}"

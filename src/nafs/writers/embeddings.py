@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from nafs.checks import check_choice
 from nafs.writers.tables import PARQUET, TEXT, RowsWritten, write_table
 
 LAYOUTS = ("list", "columns")
+METADATA = "nafs"  # key in a Parquet file's metadata
 
 
 def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: bool) -> None:
@@ -25,11 +27,17 @@ def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: 
     check_target(Path(name), force=force)
     if name.lower().endswith(".npy"):
         check_target(ids_beside(name), force=force)
+        check_target(about_beside(name), force=force)
 
 
 def ids_beside(path: str) -> Path:
     """Where the ids of an embedding in .npy go."""
     return Path(path).with_suffix(".ids.csv")
+
+
+def about_beside(path: str) -> Path:
+    """Where it goes how an embedding in .npy was made."""
+    return Path(path).with_suffix(".json")
 
 
 def write_embedding(
@@ -42,13 +50,15 @@ def write_embedding(
     force: bool = False,
     progress: RowsWritten | None = None,
     file: Path | None = None,
+    about: dict[str, Any] | None = None,
 ) -> None:
     """Write an embedding; it appears when it is whole.
 
     Parameters
     ----------
     path : path
-        .parquet, .csv, .tsv (text also with .gz), or .npy with the ids in ``NAME.ids.csv`` beside it.
+        .parquet, .csv, .tsv (text also with .gz), or .npy with the ids in ``NAME.ids.csv`` and how it was
+        made in ``NAME.json`` beside it.
     matrix : ndarray of shape (n, columns)
     ids : Arrow array of n ids
     labels : Arrow array of n labels, optional
@@ -61,24 +71,28 @@ def write_embedding(
         Called with the number of rows written since the last call.
     file : Path, optional
         The matrix as a .npy file: it gets a second name instead of being copied, where that can be.
+    about : dict, optional
+        How the embedding was made: in the metadata of Parquet, or in ``NAME.json`` beside .npy.
     """
     check_embedding_target(path, layout, force=force)
     if len(ids) != len(matrix) or (labels is not None and len(labels) != len(matrix)):
         raise ValueError(f"{len(matrix)} vectors, but {len(ids)} ids; one each is needed")
     name = os.fspath(path)
     if name.lower().endswith(".npy"):
-        # Both are complete before either gets its name.
+        # All are complete before any gets its name.
         with (
+            whole_file(about_beside(name), force=force) as notes,
             whole_file(ids_beside(name), force=force) as names,
             whole_file(Path(name), force=force) as vectors,
         ):
+            notes.write_text(json.dumps(about or {}, indent=2) + "\n", encoding="utf-8")
             write_table(names, ".csv", len(ids), 2, lambda a, b: id_table(ids, labels, a, b))
             _write_vectors(vectors, matrix, file)
         if progress is not None:
             progress(len(matrix))
         return
     with whole_file(Path(name), force=force) as part:
-        write_embedding_table(part, name, matrix, ids, labels, layout=layout, progress=progress)
+        write_embedding_table(part, name, matrix, ids, labels, layout=layout, progress=progress, about=about)
 
 
 def _write_vectors(part: Path, matrix: NDArray[np.float32], file: Path | None) -> None:
@@ -102,12 +116,14 @@ def write_embedding_table(
     *,
     layout: str,
     progress: RowsWritten | None = None,
+    about: dict[str, Any] | None = None,
 ) -> None:
     """Write an embedding into a path or an open file, as the ending of ``name`` says."""
     lists = layout == "list" and name.lower().endswith(PARQUET)
 
     def block(begin: int, end: int) -> Any:
-        return embedding_table(matrix[begin:end], id_table(ids, labels, begin, end), lists=lists)
+        table = embedding_table(matrix[begin:end], id_table(ids, labels, begin, end), lists=lists)
+        return table if about is None else table.replace_schema_metadata({METADATA: json.dumps(about)})
 
     write_table(target, name, len(ids), matrix.shape[1], block, progress)
 

@@ -1,0 +1,87 @@
+"""Places on a plane: t-SNE maps of embeddings, turned so that maps of neighbouring steps look alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.similarity.nearest import unit_rows
+
+_SMALL = 1e-4  # deviation of a start, as t-SNE wants it
+
+
+def tsne(
+    matrix: NDArray[Any],
+    *,
+    start: NDArray[np.float64] | None = None,
+    seed: int = 0,
+    n_threads: int = 1,
+    iterations: int = 500,
+) -> NDArray[np.float64]:
+    """A t-SNE map of the rows, by cosine.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+    start : ndarray of shape (n, 2), optional
+        A map of the same rows to start from, and to be turned like; by default principal components.
+    seed : int
+    n_threads : int
+    iterations : int
+        After the 250 of early exaggeration.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+    """
+    n = len(matrix)
+    if n < 4:
+        return np.column_stack([np.arange(n, dtype=np.float64), np.zeros(n)])
+    try:
+        from openTSNE import TSNE
+    except ImportError:
+        raise ImportError("maps need openTSNE: pip install 'nafs[plot]'") from None
+    # Copies of a row would start, and stay, in one place.
+    jitter = np.random.default_rng(seed).normal(scale=_SMALL / 100, size=(n, 2))
+    begin: Any = principal_plane(matrix) if start is None else start - start.mean(axis=0)
+    begin = begin / max(float(begin[:, 0].std()), 1e-30) * _SMALL + jitter
+    made = TSNE(
+        perplexity=min(30, (n - 1) / 3),
+        metric="euclidean",  # of rows of length 1, which is the cosine and bears rows of zeros
+        initialization=begin,
+        random_state=seed,
+        n_jobs=n_threads,
+        n_iter=iterations,
+    ).fit(unit_rows(matrix))
+    places = np.asarray(made, np.float64)
+    return places if start is None else turned_like(places, start)
+
+
+def principal_plane(matrix: NDArray[Any]) -> NDArray[np.float64]:
+    """The rows on their two leading principal components, with signs that do not depend on chance."""
+    from sklearn.decomposition import PCA
+
+    found = PCA(2, svd_solver="randomized", random_state=0) if min(matrix.shape) > 2 else None
+    if found is None:
+        wide = np.zeros((len(matrix), 2))
+        wide[:, : min(2, matrix.shape[1])] = matrix[:, :2]
+        return wide
+    return np.asarray(found.fit_transform(np.asarray(matrix, np.float64)))
+
+
+def turned_like(places: NDArray[np.float64], model: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places turned and mirrored, but not stretched, to lie as near to a model as they can.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.pictures.layout import turned_like
+    >>> corner = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> np.allclose(np.diff(turned_like(corner[:, ::-1], corner), axis=0), np.diff(corner, axis=0))
+    True
+    """
+    centred, towards = places - places.mean(axis=0), model - model.mean(axis=0)
+    left, _, right = np.linalg.svd(centred.T @ towards)
+    return np.asarray(centred @ (left @ right))

@@ -1,0 +1,139 @@
+"""Nearest rows of a matrix: exactly, a block of rows at a time, or through an index where there are many.
+
+The exact way compares every row asked for with every row. Where that would take long, a graph index
+(HNSW, by usearch) finds candidates. It is filled by one thread, so that it is the same each time; scores are
+always computed from the rows themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.checks import check_choice
+from nafs.selection.hidden_edges import SCORES
+
+EXACT_WORK = 2.0e12  # multiplications above which an index is used: about half a minute of two cores
+_BLOCK = 1 << 24  # scores held at a time
+_SPARE = 8  # candidates beyond those asked for, so that rounding in a product cannot lose one
+_CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 24, 160, 192
+
+RowsDone = Callable[[int], None]
+
+
+def nearest(
+    matrix: NDArray[np.float32],
+    queries: NDArray[np.int64],
+    k: int,
+    *,
+    score: str = "cosine",
+    exact: bool | None = None,
+    n_threads: int = 1,
+    progress: RowsDone | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The k best other rows for each row asked for, best first.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+    queries : ndarray of row numbers
+    k : int
+        As many as there are other rows, if those are fewer.
+    score : {"cosine", "inner"}
+    exact : bool, optional
+        By default as long as that takes about half a minute.
+    n_threads : int
+        For searching an index.
+    progress : callable, optional
+        Called with the number of rows done since the last call.
+
+    Returns
+    -------
+    ndarray of row numbers, shape (len(queries), k)
+        Of rows that score alike the first comes first.
+    ndarray of float32
+        Their scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.similarity import nearest
+    >>> rows, scores = nearest(np.array([[1, 0], [1, 1], [0, 1]], np.float32), np.array([0]), 2)
+    >>> rows, scores.round(2)
+    (array([[1, 2]]), array([[0.71, 0.  ]], dtype=float32))
+    """
+    check_choice("score", score, SCORES)
+    n = len(matrix)
+    if k < 1:
+        raise ValueError(f"at least 1 neighbour must be asked for; got {k}")
+    k = min(k, n - 1)
+    rows = unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
+    if exact is None:
+        exact = float(len(queries)) * matrix.size <= EXACT_WORK
+    wanted = min(n, k + 1 + _SPARE)  # itself among them
+    index = None if exact else build_index(rows, score)
+    step = max(1, _BLOCK // n) if exact else 4096
+    found, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
+    for begin in range(0, len(queries), step):
+        some = queries[begin : begin + step]
+        if exact:
+            candidates = _best(rows[some] @ rows.T, wanted)
+        else:
+            candidates = _search(index, rows[some], wanted, n_threads)
+        found[begin : begin + step], scores[begin : begin + step] = _ranked(rows, some, candidates, k)
+        if progress is not None:
+            progress(len(some))
+    return found, scores
+
+
+def unit_rows(matrix: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows of length 1; rows of zeros stay."""
+    sizes = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)).astype(np.float32)
+    return np.asarray(matrix / np.where(sizes > 0, sizes, 1)[:, None], np.float32)
+
+
+def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    if count >= scores.shape[1]:
+        return np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    return np.argpartition(-scores, count - 1, axis=1)[:, :count]
+
+
+def _ranked(
+    rows: NDArray[np.float32], queries: NDArray[np.int64], candidates: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The k best of some candidates, by scores that do not depend on how they were found."""
+    scores = np.einsum("qd,qcd->qc", rows[queries], rows[candidates], dtype=np.float32)
+    scores[(candidates == queries[:, None]) | (candidates < 0)] = -np.inf
+    order = np.lexsort((candidates, -scores), axis=1)[:, :k]
+    return np.take_along_axis(candidates, order, 1), np.take_along_axis(scores, order, 1)
+
+
+def build_index(rows: NDArray[np.float32], score: str) -> Any:
+    """A usearch index of the rows, keyed by their numbers."""
+    try:
+        from usearch.index import Index
+    except ImportError:
+        raise ImportError("an index of so many nodes needs usearch: pip install 'nafs[similar]'") from None
+    index = Index(
+        ndim=rows.shape[1],
+        metric="cos" if score == "cosine" else "ip",
+        dtype="f32",
+        connectivity=_CONNECTIVITY,
+        expansion_add=_EXPANSION_ADD,
+        expansion_search=_EXPANSION_SEARCH,
+    )
+    index.add(np.arange(len(rows)), rows, threads=1)
+    return index
+
+
+def _search(index: Any, rows: NDArray[np.float32], count: int, n_threads: int) -> NDArray[np.int64]:
+    found = index.search(rows, count, threads=n_threads)
+    keys = np.full((len(rows), count), -1, np.int64)
+    got = np.asarray(found.keys).reshape(len(rows), -1).astype(np.int64)
+    counts = np.asarray(found.counts) if hasattr(found, "counts") else np.full(len(rows), got.shape[1])
+    there = np.arange(got.shape[1])[None, :] < counts.reshape(-1, 1)
+    keys[:, : got.shape[1]] = np.where(there, got, -1)
+    return keys

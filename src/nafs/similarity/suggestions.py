@@ -1,0 +1,155 @@
+"""Missing links: pairs without an edge that the link score puts first. Nothing of size n × n is held."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.checks import check_choice
+from nafs.graph import Adjacency
+from nafs.selection.hidden_edges import SCORES
+from nafs.similarity.nearest import EXACT_WORK, RowsDone, nearest, unit_rows
+
+_BLOCK = 1 << 24  # scores held at a time
+_CANDIDATES = 64  # of each node, where pairs are looked for through an index
+
+
+def suggest_pairs(
+    graph: Adjacency,
+    matrix: NDArray[np.float32],
+    k: int,
+    *,
+    nodes: NDArray[np.int64] | None = None,
+    score: str = "inner",
+    exact: bool | None = None,
+    n_threads: int = 1,
+    progress: RowsDone | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The k best pairs that are no edges, best first; k for each of some nodes, or k in the whole graph.
+
+    Parameters
+    ----------
+    graph : Adjacency
+        Undirected.
+    matrix : ndarray of shape (n, d)
+    k : int
+    nodes : ndarray of node numbers, optional
+        Pairs with one of these; by default any pair.
+    score : {"inner", "cosine"}
+    exact : bool, optional
+        By default as long as that takes about half a minute; above that, pairs among the 64 nearest of each.
+    n_threads : int
+    progress : callable, optional
+        Called with the number of nodes done since the last call.
+
+    Returns
+    -------
+    ndarray of node numbers, shape (pairs, 2)
+    ndarray of float32
+        Their scores.
+    """
+    check_choice("score", score, SCORES)
+    if k < 1:
+        raise ValueError(f"at least 1 link must be asked for; got {k}")
+    if graph.directed:
+        raise ValueError("links are suggested for undirected graphs: read the graph with directed=False")
+    rows = unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
+    if nodes is not None:
+        return _for_nodes(graph, rows, k, nodes, progress)
+    if exact is None:
+        exact = float(len(rows)) * rows.size <= EXACT_WORK
+    best = _Best(k)
+    step = max(1, _BLOCK // len(rows)) if exact else 4096
+    if not exact:
+        everyone = np.arange(len(rows))
+        found, _ = nearest(rows, everyone, _CANDIDATES, score="inner", exact=False, n_threads=n_threads)
+    for begin in range(0, len(rows), step):
+        end = min(len(rows), begin + step)
+        if exact:
+            scores = rows[begin:end] @ rows[begin:].T
+            _mask(scores, graph, begin, end, begin)
+            scores[
+                np.tri(end - begin, scores.shape[1], dtype=bool)
+            ] = -np.inf  # each pair once, none with itself
+            at = _top(scores.ravel(), k)
+            pairs = np.column_stack([begin + at // scores.shape[1], begin + at % scores.shape[1]])
+        else:
+            pairs = np.column_stack(
+                [np.repeat(np.arange(begin, end), found.shape[1]), found[begin:end].ravel()]
+            )
+            pairs = np.sort(pairs[pairs[:, 1] >= 0], axis=1)
+            pairs = pairs[~_are_edges(graph, pairs)]
+        best.add(pairs, np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]]))
+        if progress is not None:
+            progress(end - begin)
+    return best.pairs, best.scores
+
+
+def _for_nodes(
+    graph: Adjacency,
+    rows: NDArray[np.float32],
+    k: int,
+    nodes: NDArray[np.int64],
+    progress: RowsDone | None,
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    pairs, found = [], []
+    for node in nodes:
+        scores = rows @ rows[node]
+        scores[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] = -np.inf
+        scores[node] = -np.inf
+        best = _Best(k)
+        at = _top(scores, k)
+        best.add(np.column_stack([np.full(len(at), node), at]), np.einsum("j,ij->i", rows[node], rows[at]))
+        pairs.append(best.pairs)
+        found.append(best.scores)
+        if progress is not None:
+            progress(1)
+    return np.concatenate(pairs), np.concatenate(found)
+
+
+class _Best:
+    """The k best pairs so far; of those that score alike, the first."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.pairs, self.scores = np.empty((0, 2), np.int64), np.empty(0, np.float32)
+
+    def add(self, pairs: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+        pairs, scores = np.concatenate([self.pairs, pairs]), np.concatenate([self.scores, scores])
+        order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))
+        pairs, scores = pairs[order], scores[order]
+        fresh = np.ones(len(pairs), bool)
+        fresh[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)  # the same pair scores the same
+        self.pairs, self.scores = pairs[fresh][: self.k], scores[fresh][: self.k]
+
+
+def _top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
+    """Places of the k largest that are scores at all."""
+    k = min(k, len(scores))
+    at = np.argpartition(-scores, k - 1)[:k] if k < len(scores) else np.arange(len(scores))
+    return np.asarray(at[scores[at] > -np.inf])
+
+
+def _mask(scores: NDArray[np.float32], graph: Adjacency, begin: int, end: int, left: int) -> None:
+    """Put edges out of the running; column 0 is node ``left``."""
+    offsets = graph.indptr[begin : end + 1]
+    rows = np.repeat(np.arange(end - begin), np.diff(offsets))
+    columns = graph.indices[offsets[0] : offsets[-1]]
+    here = columns >= left
+    scores[rows[here], columns[here] - left] = -np.inf
+
+
+def _are_edges(graph: Adjacency, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which pairs are edges, looked up in sorted neighbour lists by halving."""
+    low, high = graph.indptr[pairs[:, 0]].copy(), graph.indptr[pairs[:, 0] + 1].copy()
+    ends = high.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        open_ends = low < high
+        smaller = np.zeros(len(pairs), bool)
+        smaller[open_ends] = graph.indices[middle[open_ends]] < pairs[open_ends, 1]
+        low = np.where(open_ends & smaller, middle + 1, low)
+        high = np.where(open_ends & ~smaller, middle, high)
+    found = low < ends
+    found[found] = graph.indices[low[found]] == pairs[found, 1]
+    return np.asarray(found | (pairs[:, 0] == pairs[:, 1]))

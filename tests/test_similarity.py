@@ -1,0 +1,178 @@
+"""What is near a node, and which links are missing: held against comparing everything with everything."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+import scipy.sparse as sp
+from command import run
+from conftest import random_graph
+
+from nafs import Embedding, Graph, embed
+from nafs.graph import read_adjacency
+from nafs.similarity import nearest, suggest_pairs
+
+
+def all_scores(matrix, score):
+    rows = matrix.astype(np.float64)
+    if score == "cosine":
+        sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = rows / np.where(sizes > 0, sizes, 1)
+    return rows @ rows.T
+
+
+@pytest.mark.parametrize("score", ["cosine", "inner"])
+@pytest.mark.parametrize("exact", [True, False])
+def test_nearest_rows(score, exact):
+    if not exact:
+        pytest.importorskip("usearch")
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(300, 16)).astype(np.float32)
+    matrix[7] = 0
+    found, scores = nearest(matrix, np.arange(300), 5, score=score, exact=exact)
+    every = all_scores(matrix, score)
+    np.testing.assert_allclose(scores, np.take_along_axis(every, found, 1), rtol=1e-4, atol=1e-5)
+    np.fill_diagonal(every, -np.inf)
+    best = -np.sort(-every, axis=1)[:, :5]
+    some = np.arange(300) != 7  # a row of zeros is as near to all
+    close = np.isclose(scores[some], best[some], rtol=1e-4, atol=1e-5)
+    assert close.mean() >= (1 if exact else 0.95)
+    assert not (found == np.arange(300)[:, None]).any()
+    assert (np.diff(scores, axis=1) <= 0).all()
+    again, _ = nearest(matrix, np.arange(300), 5, score=score, exact=exact)
+    assert np.array_equal(found, again)
+
+
+def test_fewer_rows_than_asked_for_and_bad_numbers():
+    matrix = np.eye(3, dtype=np.float32)
+    found, _ = nearest(matrix, np.array([1]), 10)
+    assert found.tolist() == [[0, 2]]
+    with pytest.raises(ValueError, match="at least 1 neighbour"):
+        nearest(matrix, np.array([1]), 0)
+    with pytest.raises(ValueError, match="score must be"):
+        nearest(matrix, np.array([1]), 1, score="dot")
+
+
+@pytest.mark.parametrize("score", ["cosine", "inner"])
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_best_missing_links(score, exact, monkeypatch):
+    if not exact:
+        pytest.importorskip("usearch")
+    monkeypatch.setattr("nafs.similarity.suggestions._BLOCK", 700)
+    A, X = random_graph(1, n=60, density=0.2)
+    graph = read_adjacency(A)
+    matrix = X.astype(np.float32)
+    pairs, scores = suggest_pairs(graph, matrix, 30, score=score, exact=exact)
+    every = all_scores(matrix, score)
+    missing = np.triu(A.toarray() == 0, 1)
+    expected = -np.sort(-every[missing])[:30]
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+    assert len({tuple(pair) for pair in pairs}) == 30
+    assert (A.toarray()[pairs[:, 0], pairs[:, 1]] == 0).all()
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    some = np.array([3, 11])
+    pairs, scores = suggest_pairs(graph, matrix, 4, nodes=some, score=score)
+    for node in some:
+        open_to = np.flatnonzero((A.toarray()[node] == 0) & (np.arange(60) != node))
+        expected = -np.sort(-every[node, open_to])[:4]
+        np.testing.assert_allclose(scores[pairs[:, 0] == node], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_complete_graph_misses_nothing():
+    graph = read_adjacency(1 - np.eye(4))
+    pairs, scores = suggest_pairs(graph, np.eye(4, dtype=np.float32), 5)
+    assert len(pairs) == len(scores) == 0
+    directed = read_adjacency(np.triu(np.ones((4, 4)), 1), directed=True)
+    with pytest.raises(ValueError, match="undirected"):
+        suggest_pairs(directed, np.eye(4, dtype=np.float32), 5)
+
+
+@pytest.fixture
+def embedding():
+    A, X = random_graph(2, n=40)
+    names = [f"node{i}" for i in range(40)]
+    graph = Graph(A, X, ids=names, labels=["a", "b"] * 20)
+    return graph, embed(graph, n_hops=3)
+
+
+def test_similar_by_id(embedding):
+    _, made = embedding
+    table = made.similar(["node3", "node5"], k=2)
+    assert table.column_names == ["id", "rank", "neighbor", "score"]
+    assert table.column("id").to_pylist() == ["node3", "node3", "node5", "node5"]
+    assert table.column("rank").to_pylist() == [1, 2, 1, 2]
+    assert made.similar(None, k=3).num_rows == 120
+    with pytest.raises(ValueError, match=r"no node is called 'nodee3'; the closest are 'node3'"):
+        made.similar("nodee3")
+    with pytest.raises(ValueError, match="no nodes are asked for"):
+        made.similar([])
+
+
+def test_ids_that_are_numbers():
+    made = embed(Graph(sp.csr_array(np.ones((3, 3))), np.eye(3), ids=[10, 20, 30]), n_hops=1)
+    assert made.similar(10, k=1).num_rows == made.similar("10", k=1).num_rows == 1
+    with pytest.raises(ValueError, match="no node is called 11; the closest are '10'"):
+        made.similar(11)
+
+
+def test_suggestions_need_the_graph_that_was_embedded(embedding):
+    graph, made = embedding
+    found = made.suggest_links(graph, 5)
+    assert found.column_names == ["source", "target", "score"]
+    assert found.num_rows == 5
+    assert made.suggest_links(graph, 2, ["node1"]).column("source").to_pylist() == ["node1"] * 2
+    with pytest.raises(ValueError, match="give the graph that was embedded"):
+        made.suggest_links(Graph(*random_graph(3, n=40)), 5)
+
+
+@pytest.mark.parametrize("name", ["e.parquet", "e.csv", "e.npy"])
+def test_an_embedding_written_is_read_again(embedding, tmp_path, name):
+    _, made = embedding
+    made.write(tmp_path / name)
+    again = Embedding.load(tmp_path / name)
+    np.testing.assert_allclose(again.matrix, made.matrix, rtol=1e-6)
+    assert again.id_array.equals(made.id_array)
+    assert again.labels.classes == made.labels.classes
+    assert (again.labels.codes == made.labels.codes).all()
+    if name != "e.csv":
+        assert again.settings["n_hops"] == 3
+        assert again.settings["input"] == made.settings["input"]
+        assert again.settings["version"]
+
+
+def test_what_an_embedding_is_made_of_is_told(embedding):
+    graph, made = embedding
+    assert set(made.settings["input"]) == {"nodes", "edges", "features"}
+    other = embed(graph.with_features(graph.features.dense + 1), n_hops=3)
+    assert other.settings["input"]["edges"] == made.settings["input"]["edges"]
+    assert other.settings["input"]["features"] != made.settings["input"]["features"]
+    pytest.importorskip("polars")
+    assert made.to_polars().shape == (40, 12)
+
+
+def test_the_commands(embedding, tmp_path, capsys):
+    graph, made = embedding
+    made.write(tmp_path / "e.parquet")
+    graph.save(tmp_path / "graph")
+    assert run("similar", tmp_path / "e.parquet", "node3", "-k", "2", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["neighbor"] for row in rows] == made.similar("node3", 2).column("neighbor").to_pylist()
+    assert run("similar", tmp_path / "e.parquet", "--all", "-o", tmp_path / "n.parquet", "-k", "3", "-q") == 0
+    assert pyarrow.parquet.read_table(tmp_path / "n.parquet").num_rows == 120
+    assert run("suggest-links", tmp_path / "graph", "--embedding", tmp_path / "e.parquet", "-k", "3") == 0
+    assert "source" in capsys.readouterr().out
+    assert (
+        run("suggest-links", tmp_path / "graph", "--node", "node1", "--hops", "2", "-k", "3", "--json") == 0
+    )
+    assert {row["source"] for row in json.loads(capsys.readouterr().out)} == {"node1"}
+    for arguments, message in (
+        (["similar", tmp_path / "e.parquet"], "name at least one node"),
+        (["similar", tmp_path / "e.parquet", "--all"], "say where they go"),
+        (["similar", tmp_path / "e.parquet", "node33x"], "no node is called 'node33x'; the closest are"),
+        (["similar", tmp_path / "e.parquet", "node3", "-o", "x.xlsx"], "tables are written as"),
+        (["similar", tmp_path / "no.parquet", "node3"], "no such file"),
+        (["suggest-links", tmp_path / "graph", "--node", "nobody"], "no node is called 'nobody'"),
+    ):
+        assert run(*arguments) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
