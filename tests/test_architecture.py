@@ -12,6 +12,7 @@ PACKAGE = Path(nafs.__file__).parent
 FLOW = [
     "atomic",
     "checks",
+    "markup",
     "budget",
     "scratch",
     "graph",

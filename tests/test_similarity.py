@@ -176,3 +176,14 @@ def test_the_commands(embedding, tmp_path, capsys):
     ):
         assert run(*arguments) == 2
         assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_notebooks_show_tables_and_names_stay_text():
+    A, X = random_graph(4, n=10)
+    graph = Graph(A, X, ids=["<b>bold</b>", *(f"n{i}" for i in range(9))], labels=["a", "b"] * 5)
+    made = embed(graph, n_hops=2)
+    for shown in (graph._repr_html_(), graph.describe()._repr_html_(), made._repr_html_()):
+        assert shown.startswith("<table>")
+        assert "<b>" not in shown
+    assert "&lt;b&gt;bold" in made._repr_html_()
+    assert "2 hops" in made._repr_html_()

@@ -21,6 +21,7 @@ from nafs.engines.work import fingerprint
 from nafs.graph import Adjacency, Features, Graph, Labels, read_features, read_labels, structural_features
 from nafs.graph.ids import as_numpy, id_column, positions
 from nafs.graph.structural import DEFAULT_COLUMNS
+from nafs.markup import html_table
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice, choose
 from nafs.similarity import nearest, suggest_pairs
@@ -56,6 +57,20 @@ class Embedding:
     def __repr__(self) -> str:
         n, columns = self.matrix.shape
         return f"Embedding({n} nodes x {columns} columns)"
+
+    def _repr_html_(self) -> str:
+        shown, columns = min(5, len(self)), min(6, self.matrix.shape[1])
+        more = ["…"] if self.matrix.shape[1] > columns else []
+        rows = [
+            [self.id_array[i].as_py(), *(f"{value:.4g}" for value in self.matrix[i, :columns]), *more]
+            for i in range(shown)
+        ]
+        made = self.settings
+        how = (
+            f", {made['n_hops']} hops, {made['ensemble']}" if "n_hops" in made and "ensemble" in made else ""
+        )
+        header = ["id", *(f"e{i}" for i in range(columns)), *more]
+        return html_table(rows, caption=f"{self!r}{how}", header=header)
 
     def __len__(self) -> int:
         return len(self.matrix)

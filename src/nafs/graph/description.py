@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from nafs.graph.graph import Graph
+    from nafs.markup import html_table
+from nafs.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ class Description:
     def as_dict(self) -> dict[str, Any]:
         """The figures by name, for JSON."""
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def _repr_html_(self) -> str:
+        return html_table(self.rows())
 
     def __str__(self) -> str:
         return "\n".join(f"{name:<25}{f'{value}  {remark}'.strip()}" for name, value, remark in self.rows())

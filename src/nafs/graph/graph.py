@@ -12,6 +12,7 @@ from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.features import Features, read_features
 from nafs.graph.ids import as_numpy, is_counting, read_ids
 from nafs.graph.labels import Labels, read_labels
+from nafs.markup import html_table
 
 if TYPE_CHECKING:
     from nafs.graph.description import Description
@@ -101,6 +102,9 @@ class Graph:
         if self.labels is not None:
             parts.append(f"{len(self.labels.classes)} classes")
         return f"Graph({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.describe().rows(), caption=repr(self))
 
     @property
     def n_nodes(self) -> int:

@@ -30,7 +30,7 @@ def tsne(
     seed : int
     n_threads : int
     iterations : int
-        After the 250 of early exaggeration.
+        After those of early exaggeration.
 
     Returns
     -------
@@ -45,8 +45,13 @@ def tsne(
         raise ImportError("maps need openTSNE: pip install 'nafs[plot]'") from None
     # Copies of a row would start, and stay, in one place.
     jitter = np.random.default_rng(seed).normal(scale=_SMALL / 100, size=(n, 2))
-    begin: Any = principal_plane(matrix) if start is None else start - start.mean(axis=0)
-    begin = begin / max(float(begin[:, 0].std()), 1e-30) * _SMALL + jitter
+    # From a map of the same rows, half of the way is made.
+    early: dict[str, Any] = {"early_exaggeration_iter": 60, "early_exaggeration": 4}
+    if start is None:
+        begin, early = principal_plane(matrix), {}
+        begin = begin / max(float(begin[:, 0].std()), 1e-30) * _SMALL + jitter
+    else:
+        begin = start - start.mean(axis=0) + jitter
     made = TSNE(
         perplexity=min(30, (n - 1) / 3),
         metric="euclidean",  # of rows of length 1, which is the cosine and bears rows of zeros
@@ -54,6 +59,7 @@ def tsne(
         random_state=seed,
         n_jobs=n_threads,
         n_iter=iterations,
+        **early,
     ).fit(unit_rows(matrix))
     places = np.asarray(made, np.float64)
     return places if start is None else turned_like(places, start)

@@ -215,7 +215,7 @@ def _replay(
                 steps.append(maps[0][0])  # the features are the same
                 continue
             steps.append(
-                tsne(matrix[shown[points]], start=start, seed=seed, n_threads=n_threads, iterations=250)
+                tsne(matrix[shown[points]], start=start, seed=seed, n_threads=n_threads, iterations=150)
             )
         maps.append(steps)
     titles = ["NAFS, K = {K} hops", "Â^K X, K = {K} hops: smoothed alike everywhere"]
@@ -259,7 +259,7 @@ def _judged(found: NDArray[np.int64], graph: Graph) -> dict[str, Any]:
 def _settings(embedding: Embedding) -> list[list[str]]:
     rows = []
     for name, value in embedding.settings.items():
-        if value is None or name == "work_dir":
+        if value is None or name in ("work_dir", "reduction"):
             continue
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
         rows.append([name.replace("_", " "), shown])

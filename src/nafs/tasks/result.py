@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.graph import Graph
+from nafs.markup import html_table
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class TaskResult:
         """For JSON."""
         found = {name: {"mean": self.mean(name), "deviation": self.deviation(name)} for name in self.values}
         return {"task": self.task, "how": self.how, "metrics": found, "settings": self.settings}
+
+    def _repr_html_(self) -> str:
+        return html_table(self.rows(), caption=f"{self.task} ({self.how})")
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.values) + 4
