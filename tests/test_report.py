@@ -1,5 +1,6 @@
 """The report page, in a real browser: it works from a file, and names from the data stay text."""
 
+import base64
 import json
 import re
 import shutil
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from command import run
 from conftest import random_graph
 
-from nafs import Embedding, Graph, embed
+from nafs import Embedding, Graph, embed, smoothing_weights
 from nafs.pictures.layout import tsne, turned_like
 from nafs.report import collect, render, write_page
 
@@ -259,3 +260,34 @@ def test_the_command(tmp_path, capsys):
         run("report", tmp_path / "e.parquet", "--graph", tmp_path / "other", "-o", tmp_path / "x.html") == 2
     )
     assert "nodes are not in it" in " ".join(capsys.readouterr().err.split())
+
+
+def test_pages_of_odd_graphs():
+    alike = Graph(np.ones((20, 20)), np.ones((20, 2)))
+    collect(embed(alike, n_hops=3), alike)
+    empty = Graph(np.zeros((12, 12)), np.eye(12))
+    assert collect(embed(empty, n_hops=3, r=1), empty, replay=False).data["weights"]["hops"] == 3
+    A, X = random_graph(9, n=40)
+    graph = Graph(A, X)
+    made = embed(graph, n_hops=3, r=0.0)
+    packed = collect(made, graph, replay=False).data["weights"]["values"]["data"]
+    weights = np.frombuffer(base64.b64decode(packed), "u2").reshape(40, 4) / 65535
+    np.testing.assert_allclose(weights, smoothing_weights(X, A, 3, 0.0), atol=1e-4)
+    unknown = Embedding(made.matrix, made.id_array)
+    data = collect(unknown, graph, replay=False).data
+    assert "weights" not in data, "nobody knows the number of hops"
+
+
+def test_an_embedding_in_text_is_not_taken_for_edges(tmp_path):
+    A, X = random_graph(10, n=40)
+    graph = Graph(A, X, ids=[f"n{i}" for i in range(40)], labels=["a", "b"] * 20)
+    made = embed(graph, n_hops=3)
+    page = tmp_path / "r.html"
+    for name in ("e.csv", "e.tsv.gz"):
+        made.write(tmp_path / name)
+        assert run("report", tmp_path / name, "-o", page, "-q", "--force") == 0
+        assert "40 nodes, 10 dimensions" in page.read_text(encoding="utf-8")
+    bare = tmp_path / "bare"
+    Graph(A, X, ids=graph.id_array).save(bare)
+    assert run("report", tmp_path / "e.csv", "--graph", bare, "-o", page, "-q", "--force") == 0
+    assert '"title":"label"' in page.read_text(encoding="utf-8"), "its labels are kept"

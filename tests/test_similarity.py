@@ -122,7 +122,7 @@ def test_suggestions_need_the_graph_that_was_embedded(embedding):
     assert found.column_names == ["source", "target", "score"]
     assert found.num_rows == 5
     assert made.suggest_links(graph, 2, ["node1"]).column("source").to_pylist() == ["node1"] * 2
-    with pytest.raises(ValueError, match="give the graph that was embedded"):
+    with pytest.raises(ValueError, match=r"not the graph that was embedded: .* 0 is not embedded"):
         made.suggest_links(Graph(*random_graph(3, n=40)), 5)
 
 
@@ -160,12 +160,11 @@ def test_the_commands(embedding, tmp_path, capsys):
     assert [row["neighbor"] for row in rows] == made.similar("node3", 2).column("neighbor").to_pylist()
     assert run("similar", tmp_path / "e.parquet", "--all", "-o", tmp_path / "n.parquet", "-k", "3", "-q") == 0
     assert pyarrow.parquet.read_table(tmp_path / "n.parquet").num_rows == 120
-    assert run("suggest-links", tmp_path / "graph", "--embedding", tmp_path / "e.parquet", "-k", "3") == 0
-    assert "source" in capsys.readouterr().out
-    assert (
-        run("suggest-links", tmp_path / "graph", "--node", "node1", "--hops", "2", "-k", "3", "--json") == 0
-    )
-    assert {row["source"] for row in json.loads(capsys.readouterr().out)} == {"node1"}
+    graph_and = ["suggest-links", tmp_path / "graph"]
+    assert run(*graph_and, "--embedding", tmp_path / "e.parquet", "-k", "3", "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)) == 3
+    assert run(*graph_and, "--node", "node1", "--hops", "2", "-k", "3", "--json") == 0
+    assert [row["source"] for row in json.loads(capsys.readouterr().out)] == ["node1"] * 3
     for arguments, message in (
         (["similar", tmp_path / "e.parquet"], "name at least one node"),
         (["similar", tmp_path / "e.parquet", "--all"], "say where they go"),
@@ -187,3 +186,48 @@ def test_notebooks_show_tables_and_names_stay_text():
         assert "<b>" not in shown
     assert "&lt;b&gt;bold" in made._repr_html_()
     assert "2 hops" in made._repr_html_()
+
+
+def test_of_rows_that_score_alike_the_first_comes_first():
+    same = np.ones((500, 4), np.float32)
+    assert nearest(same, np.array([100]), 5)[0].tolist() == [[0, 1, 2, 3, 4]]
+    pairs, _ = suggest_pairs(read_adjacency(np.zeros((30, 30))), same[:30], 4)
+    assert pairs.tolist() == [[0, 1], [0, 2], [0, 3], [0, 4]]
+
+
+def test_links_beyond_a_clique_are_found_through_an_index():
+    pytest.importorskip("usearch")
+    rng = np.random.default_rng(0)
+    A = np.kron(np.eye(2), np.ones((100, 100)))
+    centre = np.repeat(np.eye(2, 8) * 5, 100, axis=0)
+    matrix = (centre + rng.normal(size=(200, 8))).astype(np.float32)
+    graph = read_adjacency(A)
+    exact, _ = suggest_pairs(graph, matrix, 10, exact=True)
+    found, _ = suggest_pairs(graph, matrix, 10, exact=False)
+    assert len({tuple(pair) for pair in exact} & {tuple(pair) for pair in found}) >= 9
+
+
+def test_settings_of_any_kind_are_written_and_the_score_is_kept(tmp_path):
+    A, X = random_graph(5, n=60)
+    graph = Graph(A, X)
+    made = embed(graph, n_hops=np.int64(2), r=np.linspace(0, 0.5, 3), n_clusters=np.int64(2))
+    for name in ("e.parquet", "e.npy"):
+        made.write(tmp_path / name)
+        assert Embedding.load(tmp_path / name).settings["r"] == [0.0, 0.25, 0.5]
+    linked = embed(graph, n_hops="auto", goal="links")
+    linked.write(tmp_path / "l.parquet")
+    again = Embedding.load(tmp_path / "l.parquet")
+    assert again.settings["score"] == linked.choice.score
+    assert again.suggest_links(graph, 5).equals(linked.suggest_links(graph, 5))
+    bare = embed(Graph(A), columns=16, seed=7, n_hops=2)
+    assert (bare.settings["columns"], bare.settings["seed"]) == (16, 7)
+
+
+def test_no_command_has_two_options_of_one_name():
+    import typer.main
+
+    from nafs.cli.app import app
+
+    for name, command in typer.main.get_command(app).commands.items():
+        flags = [flag for option in command.params for flag in option.opts]
+        assert len(flags) == len(set(flags)), name

@@ -92,6 +92,18 @@ class Embedding:
                 raise ValueError(f"no node is called {key!r}{_closest(str(key), self.id_array)}")
         return places
 
+    def reordered(self, ids: Any, where: str = "the embedding") -> Embedding:
+        """The same vectors and labels in the order of some ids, all of which it must have."""
+        places = positions(self.id_array, ids)
+        lacking = np.flatnonzero(places < 0)
+        if len(lacking):
+            example = ids[int(lacking[0])].as_py()
+            raise ValueError(
+                f"{where}: {len(lacking)} of {len(ids)} nodes are not in it, such as {example!r}"
+            )
+        labels = self.labels and Labels(self.labels.codes[places], self.labels.classes)
+        return replace(self, matrix=np.asarray(self.matrix)[places], id_array=ids, labels=labels, file=None)
+
     def similar(self, ids: Any, k: int = 10, **options: Any) -> Any:
         """The nearest nodes of some nodes.
 
@@ -150,12 +162,15 @@ class Embedding:
         """
         import pyarrow as pa
 
-        if len(graph.id_array) != len(self) or not graph.id_array.equals(self.id_array):
-            raise ValueError(
-                f"the embedding has {len(self)} nodes and the graph {graph.n_nodes}, or in another order; "
-                "give the graph that was embedded"
-            )
-        options.setdefault("score", (self.choice and self.choice.score) or "inner")
+        if not graph.id_array.equals(self.id_array):
+            strange = np.flatnonzero(positions(self.id_array, graph.id_array) < 0)
+            what = "its nodes are in another order"
+            if len(strange) or graph.n_nodes != len(self):
+                what = f"it has {graph.n_nodes} nodes and the embedding {len(self)}"
+            if len(strange):
+                what += f", and {graph.id_array[int(strange[0])].as_py()!r} is not embedded"
+            raise ValueError(f"this is not the graph that was embedded: {what}")
+        options.setdefault("score", self.settings.get("score", "inner"))
         nodes = None if ids is None else self.rows(ids)
         pairs, scores = suggest_pairs(graph.adjacency, self.matrix, k, nodes=nodes, **options)
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
@@ -202,12 +217,16 @@ def _closest(key: str, ids: Any) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = ids.cast(pa.large_string())
-    length = pc.utf8_length(names)
-    alike = names.filter(pc.and_(pc.greater(length, len(key) - 3), pc.less(length, len(key) + 3)))
-    same_start = alike.filter(pc.starts_with(pc.utf8_lower(alike), key[:1].lower())) if key else alike
-    some = [*same_start[:20_000].to_pylist(), *alike[:20_000].to_pylist()]
-    found = list(dict.fromkeys(get_close_matches(key, some, n=6, cutoff=0.5)))[:3]
+    wanted, names = key.lower(), ids.cast(pa.large_string())
+    lower = pc.utf8_lower(names)
+    # Those that hold it first, then those that begin alike, as far as there are some.
+    found = names.filter(pc.match_substring(lower, wanted))[:3].to_pylist() if wanted else []
+    for letters in (len(wanted) - 1, len(wanted) * 2 // 3, 1, 0):
+        some = names.filter(pc.starts_with(lower, wanted[: max(0, letters)]))
+        if len(some) and len(found) < 3:
+            known = {name.lower(): name for name in some[:50_000].to_pylist()}
+            found += [known[name] for name in get_close_matches(wanted, known, n=3, cutoff=0.5)]
+    found = list(dict.fromkeys(found))[:3]
     return f"; the closest are {', '.join(map(repr, found))}" if found else ""
 
 
@@ -309,6 +328,12 @@ def making_embedding(
     from nafs import __version__
 
     how = asdict(choice.as_settings(given)) | {"engine": made.engine, "version": __version__}
+    if choice.score is not None:
+        how["score"] = choice.score
+    if choice.reasons:
+        how["reasons"] = list(choice.reasons)
+    if remake is not None:
+        how |= {"columns": columns, "seed": seed}
     how["input"] = fingerprint(graph.adjacency, graph.features)
     yield Embedding(made.matrix, graph.id_array, graph.labels, how, choice, made.file)
     made.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 from pathlib import Path
 from typing import Annotated, Optional
@@ -12,10 +13,11 @@ from nafs.budget import show_bytes
 from nafs.cli import options as o
 from nafs.cli.console import Run, peak_memory
 from nafs.datasets.catalog import CATALOG
-from nafs.embedding import Embedding, embed
+from nafs.embedding import Embedding, embed, with_some_features
 from nafs.graph import Graph
-from nafs.readers.vectors import read_vectors
+from nafs.readers.tables import is_parquet
 from nafs.smoothing.threads import check_threads
+from nafs.writers.tables import is_table
 
 
 def report(
@@ -82,9 +84,13 @@ def report(
         graph = None
         if graph_path is not None:
             graph = o.read(run, given | {"edges": graph_path})
-            made = Embedding(read_vectors(target_name, graph), graph.id_array, graph.labels, made.settings)
+            made = made.reordered(graph.id_array, target_name)
+            how = made.settings
+            if graph.features is None and "columns" in how:
+                graph = with_some_features(graph, int(how["columns"]), int(how.get("seed", 0)))
     else:
-        graph = _read(run, target_name, given)
+        graph = with_some_features(_read(run, target_name, given))
+        run.notes += [note for note in graph.notes if note not in run.notes]
         start = time.perf_counter()
         with run.stage("embed"):
             made = embed(
@@ -123,14 +129,24 @@ def _is_embedding(name: str, features: str | None, graph: str | None) -> bool:
     path = Path(name)
     if features is not None or not path.is_file():
         return False
-    if path.suffix == ".npy":
+    lower = name.lower()
+    if lower.endswith(".npy"):
         return True
-    if path.suffix in (".parquet", ".pq"):
+    if is_parquet(lower):
         import pyarrow.parquet
 
         schema = pyarrow.parquet.read_schema(path)
-        return b"nafs" in (schema.metadata or {}) or "embedding" in schema.names
-    return False
+        return b"nafs" in (schema.metadata or {}) or _has_vectors(schema.names)
+    if not is_table(lower):
+        return False
+    with gzip.open(path, "rt") if lower.endswith(".gz") else path.open() as file:
+        first = file.readline()
+    return _has_vectors([word.strip(' "\n') for word in first.replace("\t", ",").split(",")])
+
+
+def _has_vectors(names: list[str]) -> bool:
+    """Whether columns are those of an embedding that was written."""
+    return "embedding" in names or {"id", "e0"} <= set(names)
 
 
 def _read(run: Run, name: str, given: dict[str, object]) -> Graph:

@@ -30,7 +30,10 @@ def suggest_links(
         Optional[str],
         typer.Option(help="inner or cosine [dim](default: as hidden edges say, or inner)[/dim]."),
     ] = None,
-    hops: o.HopsOption = "auto",
+    hops: Annotated[
+        str,
+        typer.Option("--hops", help="Number, or auto: by hidden edges.", rich_help_panel=o.METHOD),
+    ] = "auto",
     source: o.SourceOption = None,
     target: o.TargetOption = None,
     weight: o.WeightOption = None,
@@ -56,7 +59,8 @@ def suggest_links(
     check_table_target(output, force=force)
     graph = o.read(run, locals())
     if embedding is not None:
-        vectors = Embedding(read_vectors(embedding, graph), graph.id_array)
+        about = Embedding.load(embedding).settings
+        vectors = Embedding(read_vectors(embedding, graph), graph.id_array, settings=about)
     else:
         with run.stage("embed"):
             vectors = embed(graph, n_hops=o.parse_hops(hops), goal="links", n_threads=threads)
@@ -68,6 +72,8 @@ def suggest_links(
         found = vectors.suggest_links(
             graph, count, node or None, n_threads=check_threads(threads), progress=advance, **options
         )
+    if found.num_rows < count * (len(node) if node else 1):
+        run.notes.append(f"{found.num_rows} missing links found, fewer than asked for")
     if output is None:
         run.say_notes()
     show_table(run, found, output, force=force)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 from nafs.budget import parse_memory
@@ -40,9 +42,11 @@ class Settings:
     reduce_to: int | None = None
     reduction: str = "svd"
     engine: str = AUTO
-    work_dir: str | None = None
+    work_dir: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.n_hops, Integral) and not isinstance(self.n_hops, bool):
+            object.__setattr__(self, "n_hops", int(self.n_hops))
         if isinstance(self.n_hops, str) and self.n_hops != AUTO:
             raise ValueError(f"n_hops must be a number or 'auto'; got {self.n_hops!r}")
         if self.preprocessing is not None:
@@ -55,6 +59,13 @@ class Settings:
             raise ValueError(f"reduce_to must be 1 or more columns; got {self.reduce_to}")
         if self.n_clusters is not None and check_hops(self.n_clusters, "n_clusters") < 1:
             raise ValueError(f"n_clusters must be 1 or more; got {self.n_clusters}")
+        # As plain values, so that they can be written down.
+        object.__setattr__(self, "r", check_r(self.r))
+        for name in ("n_clusters", "reduce_to"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, int(getattr(self, name)))
+        if self.work_dir is not None:
+            object.__setattr__(self, "work_dir", os.fspath(self.work_dir))
         self.method()
         self.resources()
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nafs.markup import html_table
+
 if TYPE_CHECKING:
-    from nafs.markup import html_table
-from nafs.graph.graph import Graph
+    from nafs.graph.graph import Graph
 
 
 @dataclass(frozen=True)

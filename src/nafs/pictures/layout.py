@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from nafs.similarity.nearest import unit_rows
 
 _SMALL = 1e-4  # deviation of a start, as t-SNE wants it
+_ALIKE = 1e-6  # rows of length 1 that differ by less are all alike
 
 
 def tsne(
@@ -43,15 +45,19 @@ def tsne(
         from openTSNE import TSNE
     except ImportError:
         raise ImportError("maps need openTSNE: pip install 'nafs[plot]'") from None
+    rows = unit_rows(matrix)
+    if float(np.ptp(rows, axis=0).max()) < _ALIKE:  # nothing to tell apart
+        return np.random.default_rng(seed).normal(size=(n, 2))
     # Copies of a row would start, and stay, in one place.
     jitter = np.random.default_rng(seed).normal(scale=_SMALL / 100, size=(n, 2))
     # From a map of the same rows, half of the way is made.
     early: dict[str, Any] = {"early_exaggeration_iter": 60, "early_exaggeration": 4}
     if start is None:
-        begin, early = principal_plane(matrix), {}
-        begin = begin / max(float(begin[:, 0].std()), 1e-30) * _SMALL + jitter
+        begin, early = principal_plane(rows), {}
+        begin = begin / max(float(begin.std(axis=0).max()), 1e-30) * _SMALL + jitter
     else:
         begin = start - start.mean(axis=0) + jitter
+    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of any start that is a map
     made = TSNE(
         perplexity=min(30, (n - 1) / 3),
         metric="euclidean",  # of rows of length 1, which is the cosine and bears rows of zeros
@@ -60,7 +66,7 @@ def tsne(
         n_jobs=n_threads,
         n_iter=iterations,
         **early,
-    ).fit(unit_rows(matrix))
+    ).fit(rows)
     places = np.asarray(made, np.float64)
     return places if start is None else turned_like(places, start)
 
@@ -73,7 +79,7 @@ def principal_plane(matrix: NDArray[Any]) -> NDArray[np.float64]:
     if found is None:
         wide = np.zeros((len(matrix), 2))
         wide[:, : min(2, matrix.shape[1])] = matrix[:, :2]
-        return wide
+        return np.asarray(wide - wide.mean(axis=0))
     return np.asarray(found.fit_transform(np.asarray(matrix, np.float64)))
 
 

@@ -41,7 +41,8 @@ def read_embedding(path: str | os.PathLike[str]) -> tuple[NDArray[np.float32], A
         beside = Path(name).with_suffix(".ids.csv")
         if not beside.is_file():
             return _checked(matrix, name), pa.array(np.arange(len(matrix))), None, {}
-        table = read_nodes(str(beside), TableOptions())
+        table = read_nodes(str(beside), TableOptions(delimiter=",", header=True))
+        check_unique(table.ids, str(beside))
         if len(table.ids) != len(matrix):
             raise ValueError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
         return _checked(matrix, name), table.ids, table.labels, _about(Path(name).with_suffix(".json"))

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from nafs.budget import show_bytes
 from nafs.embedding import Embedding
-from nafs.graph import Adjacency, Features, Graph
+from nafs.graph import Adjacency, Features, Graph, Labels
 from nafs.pictures.layout import tsne
 from nafs.selection.preprocessing import prepare, reduce
 from nafs.similarity import nearest
 from nafs.smoothing import oversmoothing_distances, smoothing_weights
-from nafs.smoothing.method import DEFAULT_R
+from nafs.smoothing.method import DEFAULT_R, check_r
 from nafs.tasks.clustering import cluster, judge_clusters
 
 MOST_NODES = 50_000  # on the map; above that a sample
@@ -106,6 +106,7 @@ def collect(
         "ids": [str(value) for value in embedding.id_array.take(_arrow(shown)).to_pylist()],
         "columns": columns,
         "views": [_view("The embedding", ["t-SNE map of the embedding"], [[places]], [_hops(embedding)])],
+        "sampled": bool(sampled),
         "nearest": {
             "k": near.shape[1],
             "rows": pack(near.astype(np.int32)),
@@ -116,8 +117,7 @@ def collect(
     if graph is not None:
         data["subtitle"] = f"{n:,} nodes, {graph.n_edges:,} edges, {matrix.shape[1]:,} dimensions{sampled}"
         _add_graph(data, cards, part, graph, embedding, shown, replay=replay, seed=seed, n_threads=n_threads)
-        if labels is not None:
-            cards.append(_judged(found, graph))
+        cards.append(_judged(found, graph, labels))
     cards.append({"title": "Settings", "rows": _settings(embedding)})
     facts = dict(run or {}) | {name: f"{seconds:.1f} s" for name, seconds in part.seconds.items()}
     cards.append({"title": "Time and memory", "rows": [[name, value] for name, value in facts.items()]})
@@ -167,11 +167,14 @@ def _add_graph(
     features = prepare(
         graph.features, adjacency, how.get("preprocessing") or "none", _center(how.get("center"))
     )
-    hops = int(how.get("n_hops", 20))
-    with part("weights"):
-        weights = _mean_weights(features, adjacency, hops, how)[shown]
-    data["weights"] = {"hops": hops, "values": pack(_share(weights))}
-    data["columns"].append(_numbers("mean smoothing hop", weights @ np.arange(hops + 1)))
+    if how.get("reduce_to"):
+        features, _ = reduce(features, int(how["reduce_to"]), how.get("reduction", "svd"))
+    if "n_hops" in how:  # otherwise nobody knows
+        hops = int(how["n_hops"])
+        with part("weights"):
+            weights = _mean_weights(features, adjacency, hops, how, shown)
+        data["weights"] = {"hops": hops, "values": pack(_share(weights))}
+        data["columns"].append(_numbers("mean smoothing hop", weights @ np.arange(hops + 1)))
     narrow, _ = reduce(features, _NARROW, seed=seed)
     if not adjacency.directed:
         with part("smoothing speed"):
@@ -182,13 +185,15 @@ def _add_graph(
 
 
 def _mean_weights(
-    features: Features, adjacency: Adjacency, hops: int, how: dict[str, Any]
+    features: Features, adjacency: Adjacency, hops: int, how: dict[str, Any], shown: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    rs = how.get("r") or DEFAULT_R
-    rs = [rs] if isinstance(rs, float) else rs
+    """Weights of the nodes that are shown, mean over the r's."""
+    rs = check_r(how.get("r", DEFAULT_R))
     weighting, distance = how.get("weighting", "adaptive"), how.get("distance", "cosine")
-    found = [smoothing_weights(features, adjacency, hops, r, distance, weighting) for r in rs]
-    return np.asarray(np.mean(found, axis=0, dtype=np.float64))
+    total = np.zeros((len(shown), hops + 1))
+    for r in rs:
+        total += smoothing_weights(features, adjacency, hops, r, distance, weighting)[shown]
+    return total / len(rs)
 
 
 def _center(center: Any) -> str:
@@ -247,11 +252,11 @@ def _speed(narrow: Features, adjacency: Adjacency, degrees: NDArray[np.int64]) -
     }
 
 
-def _judged(found: NDArray[np.int64], graph: Graph) -> dict[str, Any]:
-    values = judge_clusters(found, graph)
+def _judged(found: NDArray[np.int64], graph: Graph, labels: Labels | None) -> dict[str, Any]:
+    values = judge_clusters(found, graph.adjacency, labels)
     return {
-        "title": "Clusters against labels",
-        "text": "The clusters shown, found without the labels.",
+        "title": "Clusters" if labels is None else "Clusters against labels",
+        "text": f"The {len(set(found.tolist()))} clusters shown, found without labels.",
         "rows": [[name, f"{value:.3f}"] for name, value in values.items()],
     }
 

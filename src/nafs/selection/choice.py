@@ -129,6 +129,7 @@ def choose(
     if width < features.shape[1]:
         how = settings.reduction
         directions = find_directions(prepared, width, how)
+        width = width if directions is None else directions.shape[1]  # no more than nodes
         reduced = replace(Preparation("none", "none"), directions=directions).apply(prepared)
         error = reduction_error(prepared, reduced, how)
         cost = "of the squares lost" if how == "svd" else "deviation of squared lengths"

@@ -75,14 +75,14 @@ def nearest(
         exact = float(len(queries)) * matrix.size <= EXACT_WORK
     wanted = min(n, k + 1 + _SPARE)  # itself among them
     index = None if exact else build_index(rows, score)
-    step = max(1, _BLOCK // n) if exact else 4096
+    step = max(1, _BLOCK // max(n if exact else 1, wanted * matrix.shape[1]))
     found, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
     for begin in range(0, len(queries), step):
         some = queries[begin : begin + step]
         if exact:
             candidates = _best(rows[some] @ rows.T, wanted)
         else:
-            candidates = _search(index, rows[some], wanted, n_threads)
+            candidates = search_index(index, rows[some], wanted, n_threads)
         found[begin : begin + step], scores[begin : begin + step] = _ranked(rows, some, candidates, k)
         if progress is not None:
             progress(len(some))
@@ -96,9 +96,16 @@ def unit_rows(matrix: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """Places of the largest of each row; of those that are alike, the first."""
     if count >= scores.shape[1]:
         return np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-    return np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    found = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    least = np.take_along_axis(scores, found, 1).min(axis=1)
+    for row in np.flatnonzero((scores >= least[:, None]).sum(axis=1) > count):
+        above = np.flatnonzero(scores[row] > least[row])
+        alike = np.flatnonzero(scores[row] == least[row])
+        found[row] = np.concatenate([above, alike[: count - len(above)]])
+    return found
 
 
 def _ranked(
@@ -129,7 +136,8 @@ def build_index(rows: NDArray[np.float32], score: str) -> Any:
     return index
 
 
-def _search(index: Any, rows: NDArray[np.float32], count: int, n_threads: int) -> NDArray[np.int64]:
+def search_index(index: Any, rows: NDArray[np.float32], count: int, n_threads: int) -> NDArray[np.int64]:
+    """Numbers of the nearest rows in an index for each row given; -1 where it found fewer."""
     found = index.search(rows, count, threads=n_threads)
     keys = np.full((len(rows), count), -1, np.int64)
     got = np.asarray(found.keys).reshape(len(rows), -1).astype(np.int64)

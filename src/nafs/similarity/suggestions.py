@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs.checks import check_choice
 from nafs.graph import Adjacency
 from nafs.selection.hidden_edges import SCORES
-from nafs.similarity.nearest import EXACT_WORK, RowsDone, nearest, unit_rows
+from nafs.similarity.nearest import EXACT_WORK, RowsDone, build_index, search_index, unit_rows
 
 _BLOCK = 1 << 24  # scores held at a time
 _CANDIDATES = 64  # of each node, where pairs are looked for through an index
+_MOST_CANDIDATES = 4096  # ... where its nearest are all its neighbours already
+_SPARE = 64  # pairs beyond those asked for, so that rounding in a product cannot lose one
 
 
 def suggest_pairs(
@@ -59,30 +63,40 @@ def suggest_pairs(
     if exact is None:
         exact = float(len(rows)) * rows.size <= EXACT_WORK
     best = _Best(k)
+    index = None if exact else build_index(rows, "inner")
     step = max(1, _BLOCK // len(rows)) if exact else 4096
-    if not exact:
-        everyone = np.arange(len(rows))
-        found, _ = nearest(rows, everyone, _CANDIDATES, score="inner", exact=False, n_threads=n_threads)
     for begin in range(0, len(rows), step):
         end = min(len(rows), begin + step)
-        if exact:
+        if index is None:
             scores = rows[begin:end] @ rows[begin:].T
             _mask(scores, graph, begin, end, begin)
-            scores[
-                np.tri(end - begin, scores.shape[1], dtype=bool)
-            ] = -np.inf  # each pair once, none with itself
-            at = _top(scores.ravel(), k)
+            scores[np.tri(end - begin, scores.shape[1], dtype=bool)] = -np.inf  # each pair once
+            at = _top(scores.ravel(), k + _SPARE)
             pairs = np.column_stack([begin + at // scores.shape[1], begin + at % scores.shape[1]])
         else:
-            pairs = np.column_stack(
-                [np.repeat(np.arange(begin, end), found.shape[1]), found[begin:end].ravel()]
-            )
-            pairs = np.sort(pairs[pairs[:, 1] >= 0], axis=1)
-            pairs = pairs[~_are_edges(graph, pairs)]
+            pairs = _near_pairs(index, graph, rows, begin, end, n_threads)
         best.add(pairs, np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]]))
         if progress is not None:
             progress(end - begin)
     return best.pairs, best.scores
+
+
+def _near_pairs(
+    index: Any, graph: Adjacency, rows: NDArray[np.float32], begin: int, end: int, n_threads: int
+) -> NDArray[np.int64]:
+    """Pairs of nodes with their nearest that are no edges; more are looked at where all are."""
+    nodes, count = np.arange(begin, end), _CANDIDATES
+    found = []
+    while len(nodes):
+        near = search_index(index, rows[nodes], min(count, len(rows)), n_threads)
+        pairs = np.column_stack([np.repeat(nodes, near.shape[1]), near.ravel()])
+        pairs = pairs[pairs[:, 1] >= 0]
+        pairs = pairs[~_are_edges(graph, pairs)]
+        found.append(np.sort(pairs, axis=1))
+        if count >= min(len(rows), _MOST_CANDIDATES):
+            break
+        nodes, count = np.setdiff1d(nodes, pairs[:, 0]), 4 * count
+    return np.concatenate(found)
 
 
 def _for_nodes(
@@ -98,7 +112,7 @@ def _for_nodes(
         scores[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] = -np.inf
         scores[node] = -np.inf
         best = _Best(k)
-        at = _top(scores, k)
+        at = _top(scores, k + _SPARE)
         best.add(np.column_stack([np.full(len(at), node), at]), np.einsum("j,ij->i", rows[node], rows[at]))
         pairs.append(best.pairs)
         found.append(best.scores)
@@ -124,9 +138,13 @@ class _Best:
 
 
 def _top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Places of the k largest that are scores at all."""
-    k = min(k, len(scores))
-    at = np.argpartition(-scores, k - 1)[:k] if k < len(scores) else np.arange(len(scores))
+    """Places of the k largest that are scores at all; of those that are alike, the first."""
+    if k < len(scores):
+        least = -np.partition(-scores, k - 1)[k - 1]
+        above = np.flatnonzero(scores > least)
+        at = np.concatenate([above, np.flatnonzero(scores == least)[: k - len(above)]])
+    else:
+        at = np.arange(len(scores))
     return np.asarray(at[scores[at] > -np.inf])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.checks import check_choice
-from nafs.graph import Graph
+from nafs.graph import Adjacency, Graph, Labels
 from nafs.selection.heads import mixture, project
 from nafs.selection.quality import agreement, conductance, modularity
 from nafs.tasks.kmeans import kmeans_of_products
@@ -72,15 +72,15 @@ def _products(matrix: NDArray[Any]) -> NDArray[np.float32]:
     return centred @ centred.T
 
 
-def judge_clusters(found: NDArray[np.int64], graph: Graph) -> dict[str, float]:
+def judge_clusters(found: NDArray[np.int64], edges: Adjacency, labels: Labels | None) -> dict[str, float]:
     """How clusters agree with the labels, where there are some, and with the edges."""
     scores: dict[str, float] = {}
-    if graph.labels is not None:
-        known = graph.labels.known
-        scores |= agreement(graph.labels.codes[known], found[known])
-    if not graph.adjacency.directed:  # both are defined for undirected graphs
-        scores["modularity"] = modularity(graph.adjacency, found)
-        scores["conductance"] = conductance(graph.adjacency, found)
+    if labels is not None:
+        known = labels.known
+        scores |= agreement(labels.codes[known], found[known])
+    if not edges.directed:  # both are defined for undirected graphs
+        scores["modularity"] = modularity(edges, found)
+        scores["conductance"] = conductance(edges, found)
     return scores
 
 
@@ -127,7 +127,7 @@ def evaluate_clustering(
     check_choice("method", method, METHODS)
     for seed in range(seeds):
         found = cluster(matrix, n_clusters, graph=graph, method=method, seed=seed, n_init=n_init)
-        for name, value in judge_clusters(found, graph).items():
+        for name, value in judge_clusters(found, graph.adjacency, graph.labels).items():
             values.setdefault(name, []).append(value)
     name = "K-means" if method == "kmeans" else "Gaussian mixture"
     how = f"{name}, {n_clusters} clusters, {seeds} seed{'s' if seeds > 1 else ''}"

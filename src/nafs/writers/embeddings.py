@@ -81,11 +81,11 @@ def write_embedding(
     if name.lower().endswith(".npy"):
         # All are complete before any gets its name.
         with (
+            whole_file(Path(name), force=force) as vectors,  # gets its name last
             whole_file(about_beside(name), force=force) as notes,
             whole_file(ids_beside(name), force=force) as names,
-            whole_file(Path(name), force=force) as vectors,
         ):
-            notes.write_text(json.dumps(about or {}, indent=2) + "\n", encoding="utf-8")
+            notes.write_text(json.dumps(about or {}, indent=2, default=str) + "\n", encoding="utf-8")
             write_table(names, ".csv", len(ids), 2, lambda a, b: id_table(ids, labels, a, b))
             _write_vectors(vectors, matrix, file)
         if progress is not None:
@@ -121,9 +121,11 @@ def write_embedding_table(
     """Write an embedding into a path or an open file, as the ending of ``name`` says."""
     lists = layout == "list" and name.lower().endswith(PARQUET)
 
+    how = json.dumps(about, default=str)
+
     def block(begin: int, end: int) -> Any:
         table = embedding_table(matrix[begin:end], id_table(ids, labels, begin, end), lists=lists)
-        return table if about is None else table.replace_schema_metadata({METADATA: json.dumps(about)})
+        return table if about is None else table.replace_schema_metadata({METADATA: how})
 
     write_table(target, name, len(ids), matrix.shape[1], block, progress)
 
