@@ -130,12 +130,12 @@ def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypat
         set_as_default=False,
     ) as local:
         monkeypatch.setattr(engine, "_look", lambda job: ("0.0.9", ""))
-        with pytest.raises(RuntimeError, match=r"has nafs 0\.0\.9, here it is"):
+        with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, here it is"):
             embed(graph, engine="dask", client=local)
         from nafs import __version__
 
         monkeypatch.setattr(engine, "_look", lambda job: (__version__, "/somewhere/about.json"))
-        with pytest.raises(RuntimeError, match=r"does not see /somewhere/about\.json"):
+        with pytest.raises(ConnectionError, match=r"does not see /somewhere/about\.json"):
             embed(graph, engine="dask", client=local)
 
 
@@ -155,3 +155,70 @@ def test_a_task_that_fails_says_which(client, tmp_path):
     with pytest.raises(RuntimeError, match=r"panel \d .* failed on a worker"):
         engine.embed(graph, features, Method(20_000, R), folder=work, client=client)
     thread.join()
+
+
+def test_threads_of_one_worker_do_not_share_states(tmp_path, narrow):
+    A, X = random_graph(5, n=3000, density=0.003, n_features=64)
+    graph, features = read_adjacency(A), read_features(X)
+    method = Method(6, R)
+    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
+    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", memory_limit=limit)
+    with distributed.Client(
+        processes=False,
+        n_workers=2,
+        threads_per_worker=4,
+        dashboard_address="127.0.0.1:0",
+        set_as_default=False,
+    ) as local:
+        for run in range(2):
+            found = engine.embed(
+                graph, features, method, folder=tmp_path / f"dask{run}", client=local, memory_limit=limit
+            )
+            assert found.tobytes() == expected.tobytes()
+
+
+def test_another_graph_in_the_same_folder_is_another_graph(client, tmp_path, narrow):
+    work = tmp_path / "work"
+    for seed in (6, 7):
+        A, X = random_graph(seed, n_features=30)
+        made = embed(Graph(A, (X > 0).astype(float)), n_hops=3, engine="dask", client=client, work_dir=work)
+        expected = embed(Graph(A, (X > 0).astype(float)), n_hops=3).matrix
+        np.testing.assert_allclose(made.matrix, expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("after", [4, 12, 20, 30])
+def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
+    A, X = random_graph(8, n=2000, density=0.004, n_features=48)
+    graph, features = read_adjacency(A), read_features(X)
+    method = Method(3, (0.0, 0.3, 0.5))
+    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
+    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", memory_limit=limit)
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as own,
+    ):
+        calls = 0
+
+        def kill(_):
+            nonlocal calls
+            calls += 1
+            if calls == after:
+                os.kill(next(iter(own.run(os.getpid).values())), signal.SIGKILL)
+
+        found = engine.embed(
+            graph,
+            features,
+            method,
+            folder=tmp_path / "dask",
+            client=own,
+            memory_limit=limit,
+            progress=kill,
+        )
+        assert calls >= after
+        assert found.tobytes() == expected.tobytes()

@@ -21,8 +21,8 @@ from test_exactness import COMBINATIONS, assert_close
 from nafs import NAFS, Graph, embed
 from nafs.engines import disk, memory
 from nafs.engines.panels import list_tasks, missing, results_of
-from nafs.engines.work import WorkFolder
-from nafs.graph import read_adjacency, read_features
+from nafs.engines.work import WorkFolder, fingerprint
+from nafs.graph import Features, read_adjacency, read_features
 from nafs.smoothing import Method, _kernel
 
 R = (0.0, 0.3, 1.0)
@@ -300,7 +300,7 @@ def test_two_runs_cannot_share_a_folder(tmp_path, narrow):
     graph, features = read_adjacency(A), read_features(X)
 
     def second(_):
-        with pytest.raises(RuntimeError, match="another process is at work"):
+        with pytest.raises(OSError, match="another process is at work"):
             run_in(tmp_path / "work", graph, features, narrow(graph), resume=True)
         raise StopError
 
@@ -434,3 +434,51 @@ def test_the_command_line_says_what_a_run_through_files_takes(saved, tmp_path):
     assert "smallest limit that works" in run.stderr
     run = nafs("embed", saved, "-o", out, "--scheduler", "tcp://127.0.0.1:1", "--engine", "disk", "--force")
     assert "--scheduler is for --engine dask" in run.stderr
+
+
+def test_a_folder_of_someone_else_is_left_alone(tmp_path, narrow):
+    A, X = random_graph(15, n_features=20)
+    graph, features = read_adjacency(A), read_features(X)
+    for name, text in (("about.json", '{"my": "project"}'), ("film.mkv.part", "film"), ("lock", "locked")):
+        (tmp_path / name).write_text(text)
+    with pytest.raises(FileExistsError, match="holds no run"):
+        run_in(tmp_path, graph, features, narrow(graph), resume=True)
+    assert (tmp_path / "film.mkv.part").read_text() == "film"
+    assert (tmp_path / "lock").read_text() == "locked"
+
+
+def test_rows_of_sparse_features_are_told_apart():
+    one = sp.csr_array(np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], float))
+    two = sp.csr_array(np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0]], float))
+    graph = read_adjacency(np.zeros((2, 2)))
+    read = [Features(None, matrix.astype(np.float32)) for matrix in (one, two)]
+    assert fingerprint(graph, read[0]) != fingerprint(graph, read[1])
+
+
+def test_many_panels_need_few_files_at_a_time(tmp_path, narrow, monkeypatch):
+    import resource
+
+    A, X = random_graph(16, n_features=800)
+    graph, features = read_adjacency(A), read_features(X)
+    method = Method(1, R, "concat", "average")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
+    try:
+        found = run_in(tmp_path / "work", graph, features, narrow(graph, method), method)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    np.testing.assert_allclose(found, memory.embed(graph, features, method), rtol=1e-4, atol=1e-6)
+
+
+def test_padding_is_planned_for():
+    graph = read_adjacency(sp.csr_array((1_000_000, 1_000_000)))
+    for limit in (560, 590, 600, 620, 650, 700):
+        plan = disk.plan(graph, (65, 0), Method(), memory_limit=limit * 10**6)
+        assert plan.nbytes <= limit * 10**6
+
+
+def test_the_embedding_can_be_changed_in_place(tmp_path, narrow):
+    A, X = random_graph(17, n_features=20)
+    made = embed(Graph(A, X), engine="disk", n_hops=1)
+    made.matrix[:] -= made.matrix.mean(axis=0)
+    assert abs(float(made.matrix.mean())) < 1e-6

@@ -335,7 +335,12 @@ def making_embedding(
     if remake is not None:
         how |= {"columns": columns, "seed": seed}
     how["input"] = fingerprint(graph.adjacency, graph.features)
-    yield Embedding(made.matrix, graph.id_array, graph.labels, how, choice, made.file)
+    try:
+        yield Embedding(made.matrix, graph.id_array, graph.labels, how, choice, made.file)
+    except BaseException:
+        if made.temporary:  # nobody could go on with it
+            made.close()
+        raise
     made.close()
 
 

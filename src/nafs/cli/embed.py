@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -111,6 +112,7 @@ def embed(
         raise ValueError(f"--scheduler is for --engine dask; got --engine {engine}")
     if half_output and not output.endswith((".npy", ".parquet", ".pq")):
         raise ValueError("--half-output goes into .npy or .parquet")
+    force = force or (resume and not Path(output).exists())  # ids beside it may be there
     if output != "-":
         check_embedding_target(output, layout, force=force)
     elif as_json:

@@ -10,6 +10,7 @@ from nafs.cli import options as o
 from nafs.cli.console import Run, results, show_seconds, table_of
 from nafs.engines import disk, memory
 from nafs.engines.probe import guess_seconds
+from nafs.engines.run import choose_engine
 from nafs.engines.settings import AUTO, Settings
 from nafs.graph import Graph
 from nafs.smoothing import Method
@@ -63,7 +64,10 @@ def plan(
         )
     width = columns if graph.features is None else graph.features.shape[1]
     engines = _engines(graph, width, method, resources["state_dtype"], limit)
-    chosen = next((name for name, plan in engines.items() if plan["fits"]), None)
+    try:
+        chosen: str | None = choose_engine(graph.adjacency, width, method, settings)
+    except MemoryError:
+        chosen = None
     with run.stage("probe"):
         seconds = guess_seconds(graph.adjacency, width, method, n_threads=n_threads)
     output = graph.n_nodes * method.n_columns(width) * 4
@@ -126,5 +130,6 @@ def _engines(graph: Graph, width: int, method: Method, dtype: str, limit: int | 
 def _verdict(engine: str, chosen: str | None, limit: int | None) -> str:
     if engine == chosen:
         return "; chosen" if limit is None else f"; chosen, within {show_bytes(limit)}"
-    too_little = limit is not None and (engine == "memory" or chosen is None)
-    return f"; does not fit into {show_bytes(limit or 0)}" if too_little else ""
+    if chosen is not None and engine != "memory":
+        return ""
+    return f"; does not fit into {'what is free' if limit is None else show_bytes(limit)}"

@@ -6,9 +6,11 @@ the scheduler, and nothing else. A task whose worker is lost is made again by an
 
 from __future__ import annotations
 
+import secrets
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +30,7 @@ from nafs.smoothing.method import Method
 _RETRIES = 3
 _SECONDS = 10  # to reach a scheduler
 _ARRAYS = ("indptr", "indices", "weights")
+_BUSY = threading.Lock()  # two tasks of one process would share states
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Job:
     """What a worker needs to know to run any task; small, and sent with each."""
 
     folder: str
+    token: str
     graph: tuple[tuple[str, str], ...]  # name and file of each array
     directed: bool
     method: Method
@@ -42,7 +46,6 @@ class Job:
     largest: float
     sparse: bool
     state_dtype: str
-    dtype: str
 
 
 def embed(
@@ -57,6 +60,7 @@ def embed(
     state_dtype: str = "float32",
     n_threads: int = 1,
     memory_limit: int | None = None,
+    held: int = 0,
     progress: ProgressCallback | None = None,
 ) -> NDArray[Any]:
     """The embedding of ``features`` over ``graph``, mapped from ``embedding.npy`` in the folder.
@@ -72,6 +76,8 @@ def embed(
         machine, ``n_threads`` in all.
     memory_limit : int, optional
         Bytes of anonymous memory for each worker; for workers of our own, for all of them.
+    held : int
+        Bytes of the limit that are in use already on this machine.
 
     Returns
     -------
@@ -79,23 +85,24 @@ def embed(
     """
     with _connected(client, n_threads) as (connection, own):
         n_workers = max(1, len(connection.scheduler_info(n_workers=-1)["workers"]))
-        share = memory_limit // n_workers if own and memory_limit is not None else memory_limit
         chosen = disk.plan(
             graph,
             (features.shape[1], features.nbytes),
             method,
             state_dtype=state_dtype,
-            memory_limit=share,
+            memory_limit=memory_limit,
+            held=held if own else 0,
             workers=n_workers,
+            shared=own,
         )
-        work = WorkFolder(folder.resolve())
-        before = work.about().get("widths") if resume else None
-        widths = chosen.widths if before is None else tuple(before)
+        work = WorkFolder(folder.resolve(), secrets.token_hex(8))
+        widths = disk.widths_of(work, chosen, resume=resume)
         disk.check_room(folder, chosen.disk_bytes, resume=resume)
         about = disk.describe(graph, features, method, state_dtype=state_dtype, dtype=dtype, widths=widths)
         with work.run(about, resume=resume):
             job = Job(
                 str(work.path),
+                str(work.token),
                 _shared(graph, work),
                 graph.directed,
                 method,
@@ -103,7 +110,6 @@ def embed(
                 features.largest,
                 features.dense is None,
                 state_dtype,
-                dtype,
             )
             _check_workers(connection, job)
             tasks, results = list_tasks(method, len(widths)), results_of(method, len(widths))
@@ -113,53 +119,82 @@ def embed(
                 write_panels(features, widths, sorted({task.panel for task in due}), work)
             report = Report(progress, graph.n_nodes, method.n_hops, count_passes(tasks))
             report.skip(set(tasks) - set(due))
-            _run(connection, job, due, work, lambda task: _tell(report, task, method, len(widths)))
+            try:
+                _run(connection, job, due, work, lambda task: _tell(report, task, method, len(widths)))
+            finally:
+                _forget(connection)
             return disk.assemble(work, results, graph.n_nodes, dtype)
 
 
 def _run(client: Any, job: Job, due: list[Task], work: WorkFolder, done: Callable[[Task], None]) -> None:
-    """Submit every task with those that it needs, and remove what nobody needs any more."""
+    """Submit each task when the arrays that it needs are there, and remove what nobody needs any more.
+
+    Dask knows nothing of what tasks need: it would make an array again whose worker is gone, though it is
+    safe in the folder.
+    """
     from distributed import as_completed
 
-    futures: dict[str, Any] = {}
-    for task in due:
-        needs = [futures[name] for name in task.needs if name in futures]
-        futures[task.output] = client.submit(run_task, job, task, *needs, retries=_RETRIES, pure=False)
-    by_key = {futures[task.output].key: task for task in due}
     uses = Counter(name for task in due for name in task.needs)
+    lacking, waiting = {task.output for task in due}, list(due)
+    running: dict[str, Task] = {}
+    futures = as_completed(loop=client.loop)
+
+    def submit() -> None:
+        for task in [task for task in waiting if lacking.isdisjoint(task.needs)]:
+            key = f"nafs-{job.token}-{task.output}"
+            running[key] = task
+            waiting.remove(task)
+            # Those that come first in the list come first: fewer files wait.
+            futures.add(
+                client.submit(
+                    run_task, job, task, key=key, retries=_RETRIES, priority=-due.index(task), pure=False
+                )
+            )
+
+    submit()
     try:
-        for future in as_completed(futures.values(), loop=client.loop):
-            task = by_key[future.key]
+        for future in futures:
+            task = running.pop(future.key)
             try:
                 future.result()
             except Exception as error:
                 raise _failed(task, error) from error
+            future.release()
+            lacking.discard(task.output)
             done(task)
             uses.subtract(task.needs)
             for name in task.needs:
                 if not uses[name]:
                     work.drop(name)
+            submit()
     finally:
-        client.cancel(list(futures.values()))
+        client.cancel(list(futures.futures))
 
 
-def run_task(job: Job, task: Task, *_: Any) -> str:
-    """Make one array, on a worker."""
+def run_task(job: Job, task: Task) -> str:
+    """Make one array, on a worker: one at a time, with all its threads."""
     from distributed import get_worker
 
-    panels = _panels(job)
-    panels.n_threads = get_worker().state.nthreads
-    panels.run(task)
+    with _BUSY:
+        panels = _panels(job)
+        panels.n_threads = get_worker().state.nthreads
+        panels.run(task)
     return task.output
 
 
 @lru_cache(maxsize=1)
 def _panels(job: Job) -> Panels:
-    work = WorkFolder(Path(job.folder))
+    work = WorkFolder(Path(job.folder), job.token)
     arrays = {name: np.asarray(np.load(file, mmap_mode="r", allow_pickle=False)) for name, file in job.graph}
     graph = Adjacency(arrays["indptr"], arrays["indices"], arrays.get("weights"), job.directed)
     columns = ColumnPanels(work, job.widths, job.largest, job.sparse, graph.n_nodes)
     return Panels(graph, columns, job.method, work, job.state_dtype)
+
+
+def _forget(client: Any) -> None:
+    """Let workers release their states and files."""
+    with suppress(Exception):  # those that are gone hold nothing
+        client.run(_panels.cache_clear)
 
 
 def _tell(report: Report, task: Task, method: Method, n_panels: int) -> None:
@@ -207,16 +242,18 @@ def _check_workers(client: Any, job: Job) -> None:
     try:
         seen = client.run(_look, job)
     except ModuleNotFoundError as error:
-        raise RuntimeError(f"a worker cannot import {error.name}: install nafs {__version__} there") from None
+        raise ConnectionError(
+            f"a worker cannot import {error.name}: install nafs {__version__} there"
+        ) from None
     if not seen:
-        raise RuntimeError("the Dask scheduler has no workers; start some, then run this again")
+        raise ConnectionError("the Dask scheduler has no workers; start some, then run this again")
     for worker, (version, absent) in seen.items():
         if version != __version__:
-            raise RuntimeError(
+            raise ConnectionError(
                 f"worker {worker} has nafs {version}, here it is {__version__}; install the same everywhere"
             )
         if absent:
-            raise RuntimeError(
+            raise ConnectionError(
                 f"worker {worker} does not see {absent}: put the work folder and the graph on a disk that "
                 "all machines share under the same path (--work-dir, work_dir=)"
             )

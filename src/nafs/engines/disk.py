@@ -19,9 +19,10 @@ from nafs.budget import show_bytes, total_memory
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.panels import Panels, list_tasks, missing, results_of
 from nafs.engines.progress import ProgressCallback, Report, count_passes
-from nafs.engines.work import WorkFolder, fingerprint
+from nafs.engines.work import FORMAT, WorkFolder, fingerprint
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
+from nafs.smoothing.hops import Layout
 from nafs.smoothing.method import Method
 from nafs.smoothing.stationary import require_undirected
 
@@ -29,7 +30,8 @@ EMBEDDING = "embedding"
 PROCESS = 64 << 20  # bytes that Python and the libraries take
 _FIXED = 24 << 20  # bytes for what is handled a few rows at a time
 _NARROWEST = 8  # columns of a panel
-_ROWS = 1 << 16  # of the embedding, put together in one go
+_ROWS = 1 << 14  # of the embedding, put together in one go
+_FILES = 64  # panels put side by side in one go
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ def plan(
     *,
     state_dtype: str = "float32",
     memory_limit: int | None = None,
+    held: int = 0,
     workers: int = 1,
+    shared: bool = False,
 ) -> DiskPlan:
     """How wide panels can be, before anything is allocated.
 
@@ -62,8 +66,12 @@ def plan(
     memory_limit : int, optional
         Bytes of anonymous memory; a quarter of the machine's if there is none. Where the limit allows, Python
         itself is within it.
+    held : int
+        Bytes of the limit that are in use already.
     workers : int
         Panels are at least as many.
+    shared : bool
+        Whether the workers share the limit.
 
     Returns
     -------
@@ -77,17 +85,29 @@ def plan(
     f, stored = features
     column, narrowest = _column_bytes(graph, method, state_dtype), min(f, _NARROWEST)
     limit = total_memory() // 4 if memory_limit is None else memory_limit
+    parts = workers if shared else 1
     smallest = _FIXED + narrowest * column
-    if smallest > limit:
+    if held + parts * smallest > limit:
         raise MemoryError(
-            f"the disk engine needs {show_bytes(smallest)} for panels of {narrowest} columns, more than the "
-            f"memory_limit of {show_bytes(limit)}; the smallest limit that works is {smallest} bytes"
+            f"the disk engine needs {show_bytes(smallest)} for panels of {narrowest} columns"
+            f"{f' on each of {parts} workers' if parts > 1 else ''}, more than the memory_limit of "
+            f"{show_bytes(limit)}{f' leaves besides {show_bytes(held)} in use' if held else ''}; the "
+            f"smallest limit that works is {held + parts * smallest} bytes"
         )
-    room = limit - PROCESS if smallest + PROCESS <= limit else limit
-    widest = min((room - _FIXED) // column, -(-f // workers))
+    share = (limit - held) // parts
+    room = share - PROCESS if smallest + PROCESS <= share else share
+    fits = max(narrowest, (room - _FIXED) // column)
+    widest = min(fits, -(-f // workers))
+    if _padded(min(f, widest)) > fits:
+        widest = fits // 8 * 8
     widths = even_widths(f, widest)
-    nbytes = _FIXED + max(widths) * column
-    return DiskPlan(widths, nbytes, _disk_bytes(graph, stored, method, widths))
+    nbytes = _FIXED + _padded(max(widths)) * column
+    return DiskPlan(widths, nbytes, _disk_bytes(graph, stored, method, widths, workers))
+
+
+def _padded(width: int) -> int:
+    """Columns that a state of a panel takes."""
+    return Layout(1, width, 1).stride
 
 
 def smallest_limit(graph: Adjacency, n_features: int, method: Method, *, state_dtype: str = "float32") -> int:
@@ -123,16 +143,17 @@ def even_widths(n_columns: int, widest: int) -> tuple[int, ...]:
     return (width,) * whole + ((rest,) if rest else ())
 
 
-def _disk_bytes(graph: Adjacency, stored: int, method: Method, widths: tuple[int, ...]) -> int:
+def _disk_bytes(graph: Adjacency, stored: int, method: Method, widths: tuple[int, ...], workers: int) -> int:
     n, f, widest = graph.n_nodes, sum(widths), max(widths)
     parts = 0
     if method.uses_distance and len(widths) > 1:
-        waiting = len(widths).bit_length() + 1
+        waiting = max(len(widths).bit_length(), workers) + 1
         parts = waiting * n * (method.n_hops + 1) * 16
     scratch = n * (4 * widest + 40)
     results = n * method.n_columns(f) * 4
     output = results if len(results_of(method, len(widths))) > 1 else 0
-    return stored + 4 * n + parts + scratch + results + 4 * n * widest + output
+    offsets = 8 * n * len(widths)  # of sparse panels
+    return stored + offsets + 4 * n + parts + scratch + results + 4 * n * widest + output
 
 
 def embed(
@@ -146,6 +167,7 @@ def embed(
     state_dtype: str = "float32",
     n_threads: int = 1,
     memory_limit: int | None = None,
+    held: int = 0,
     progress: ProgressCallback | None = None,
 ) -> NDArray[Any]:
     """The embedding of ``features`` over ``graph``, mapped from ``embedding.npy`` in the folder.
@@ -163,7 +185,7 @@ def embed(
         Of the embedding.
     state_dtype, n_threads
         As in :func:`nafs.engines.memory.embed`.
-    memory_limit : int, optional
+    memory_limit, held
         As in :func:`plan`.
     progress : callable, optional
         Called with a :class:`nafs.Progress`; what it raises stops the run, and what is finished stays.
@@ -174,15 +196,9 @@ def embed(
     """
     mapped = features.dense is None or is_mapped(features.dense)
     size = features.shape[1], features.nbytes if mapped else 0
-    chosen = plan(graph, size, method, state_dtype=state_dtype, memory_limit=memory_limit)
+    chosen = plan(graph, size, method, state_dtype=state_dtype, memory_limit=memory_limit, held=held)
     work = WorkFolder(folder)
-    before = work.about().get("widths") if resume else None
-    widths = chosen.widths if before is None else tuple(before)
-    if max(widths) > max(chosen.widths):
-        raise MemoryError(
-            f"the run in {folder} has panels of {max(widths)} columns, and with this memory_limit "
-            f"{max(chosen.widths)} fit; raise it to what it was"
-        )
+    widths = widths_of(work, chosen, resume=resume)
     check_room(folder, chosen.disk_bytes, resume=resume)
     about = describe(graph, features, method, state_dtype=state_dtype, dtype=dtype, widths=widths)
     with work.run(about, resume=resume):
@@ -208,12 +224,25 @@ def embed(
         return assemble(work, results, graph.n_nodes, dtype)
 
 
+def widths_of(work: WorkFolder, chosen: DiskPlan, *, resume: bool) -> tuple[int, ...]:
+    """The panels of a run: those that it began with, or as planned."""
+    before = work.about().get("widths") if resume else None
+    if before is None:
+        return chosen.widths
+    if max(before) > max(chosen.widths):
+        raise MemoryError(
+            f"the run in {work.path} has panels of {max(before)} columns, and with this memory_limit "
+            f"{max(chosen.widths)} fit; raise it to what it was, or delete the folder"
+        )
+    return tuple(before)
+
+
 def describe(
     graph: Adjacency, features: Features, method: Method, *, widths: tuple[int, ...], **others: str
 ) -> dict[str, Any]:
     """What a run is about: its settings, and checksums of what it is given."""
     return {
-        "format": "nafs-work",
+        "format": FORMAT,
         **fingerprint(graph, features),
         "widths": list(widths),
         **{name: list(value) if name == "r" else value for name, value in asdict(method).items()},
@@ -226,14 +255,19 @@ def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str) -> 
     if not work.has(EMBEDDING) and len(results) == 1 and dtype == "float32":
         work.rename(results[0], EMBEDDING)
     elif not work.has(EMBEDDING):
-        found = [work.open(name) for name in results]
-        with work.making(EMBEDDING, (n_nodes, sum(part.shape[1] for part in found)), dtype) as out:
-            for begin in range(0, n_nodes, _ROWS):
-                left = 0
-                for part in found:
-                    out[begin : begin + _ROWS, left : left + part.shape[1]] = part[begin : begin + _ROWS]
-                    left += part.shape[1]
-    return work.open(EMBEDDING)
+        widths = [work.open(name).shape[1] for name in results]
+        with work.making(EMBEDDING, (n_nodes, sum(widths)), dtype) as out:
+            left = 0
+            for first in range(0, len(results), _FILES):
+                found = [work.open(name) for name in results[first : first + _FILES]]
+                width = sum(part.shape[1] for part in found)
+                for begin in range(0, n_nodes, _ROWS):
+                    rows = [part[begin : begin + _ROWS] for part in found]
+                    np.concatenate(
+                        rows, axis=1, out=out[begin : begin + _ROWS, left : left + width], casting="same_kind"
+                    )
+                left += width
+    return work.open(EMBEDDING, "c")
 
 
 def check_room(folder: Path, needed: int, *, resume: bool) -> None:

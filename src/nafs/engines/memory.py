@@ -85,7 +85,7 @@ def plan(
         nbytes = held + layout.nbytes(method)
         nbytes += results * graph.n_nodes * method.n_columns(n_features) * 4
         if method.needs_stationary_state:
-            components = int(graph.components.max()) + 1
+            components = _kernel.components(graph.indptr, graph.indices, np.empty(graph.n_nodes, np.int32))
             # centres, summed in float64, and the rows that are added to them in one go
             nbytes += components * n_features * group * 12
             nbytes += graph.n_nodes * 4 + 24 * min(CENTRE_BLOCK, graph.n_nodes * n_features)

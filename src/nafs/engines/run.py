@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ class Made:
     matrix: NDArray[Any]
     engine: str
     folder: Path | None = None
+    temporary: bool = False
 
     @property
     def file(self) -> Path | None:
@@ -57,7 +58,7 @@ def choose_engine(
     if settings.engine == "memory" or (settings.engine == AUTO and fits):
         return "memory"
     try:
-        disk.plan(graph, (n_features, 0), method, state_dtype=dtype, memory_limit=_rest(limit, held))
+        disk.plan(graph, (n_features, 0), method, state_dtype=dtype, memory_limit=limit, held=held)
     except MemoryError as error:
         if settings.engine == AUTO and limit is not None:  # what the usual engine lacks is the better hint
             memory.plan(graph, n_features, method, state_dtype=dtype, memory_limit=limit, held=held)
@@ -100,6 +101,9 @@ def embed(
     -------
     Made
     """
+    begun = resume and settings.work_dir is not None and WorkFolder(Path(settings.work_dir)).about()
+    if begun and settings.engine == AUTO:
+        settings = replace(settings, engine="disk")
     engine = choose_engine(graph, features.shape[1], method, settings, held)
     resources = settings.resources()
     if engine == "memory":
@@ -107,8 +111,8 @@ def embed(
             graph, features, method, held=held, progress=progress, **resources
         )
         return Made(matrix if dtype == "float32" else matrix.astype(np.float16), engine)
-    resources["memory_limit"] = _rest(resources["memory_limit"], held)
-    options: dict[str, Any] = {"resume": resume, "dtype": dtype, "progress": progress, **resources}
+    options: dict[str, Any] = {"resume": resume, "dtype": dtype, "progress": progress, "held": held}
+    options |= resources
     run = disk.embed
     if engine == "dask":
         from nafs.engines import dask
@@ -121,11 +125,7 @@ def embed(
         return Made(run(graph, features, method, folder=folder, **options), engine, folder)
     folder = Path(tempfile.mkdtemp(prefix="nafs-work-"))
     try:
-        return Made(run(graph, features, method, folder=folder, **options), engine, folder)
+        return Made(run(graph, features, method, folder=folder, **options), engine, folder, True)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-
-
-def _rest(limit: int | None, held: int) -> int | None:
-    return None if limit is None else max(0, limit - held)

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from nafs.graph import Adjacency, Features
 from nafs.scratch import scratch_array, take_room
 
 ABOUT = "about.json"
-_LOCK = "lock"
+FORMAT = "nafs-work"
+_LOCK, _TOKEN, _PREFIX = "lock", "token", "nafs-"
 _CHUNK = 1 << 24  # bytes
 _KEPT = "what is finished is kept: make room and go on (--resume, resume=True)"
 
@@ -33,10 +34,12 @@ class WorkFolder:
     Parameters
     ----------
     path : path
+    token : str, optional
+        Of the run: what is made after another run has begun here is thrown away.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, token: str | None = None) -> None:
+        self.path, self.token = path, token
 
     @contextmanager
     def run(self, about: dict[str, Any], *, resume: bool) -> Iterator[None]:
@@ -48,55 +51,60 @@ class WorkFolder:
             What the run is about; to go on, it must be what it was.
         resume : bool
         """
-        here = (self.path / ABOUT).exists()
-        if here and not resume:
+        before = self.about()
+        if before and not resume:
             raise FileExistsError(
                 f"{self.path} holds a run that was broken off; go on with it (--resume, resume=True) or "
                 "delete the folder"
             )
-        if not here and self.path.exists() and {path.name for path in self.path.iterdir()} - {_LOCK}:
+        if not before and self.path.exists() and not self._is_free():
             raise FileExistsError(f"{self.path} is not empty and holds no run; name another folder")
+        self._compare(before or about, about)
         self.path.mkdir(exist_ok=True)
         with self._locked():
-            for name in self.path.glob("*.part"):
+            for name in self.path.glob(f"{_PREFIX}*.part"):
                 name.unlink(missing_ok=True)
-            if here:
-                self._check(about)
-            else:
+            for array in self.names() if before else ():
+                self.check(array)
+            if not before:
                 self._write_text(ABOUT, json.dumps(about, indent=2) + "\n")
+            if self.token is not None:  # what a run before this one still makes is not taken
+                self._write_text(_TOKEN, self.token)
             yield
 
-    def _check(self, about: dict[str, Any]) -> None:
-        before = self.about()
+    def _is_free(self) -> bool:
+        """Whether nothing but what a run leaves that was killed at once is in the folder."""
+        names = {path.name for path in self.path.iterdir()} - {_LOCK}
+        return all(name.startswith(_PREFIX) and name.endswith(".part") for name in names)
+
+    def _compare(self, before: dict[str, Any], about: dict[str, Any]) -> None:
         for key in sorted(before.keys() | about.keys()):
             if before.get(key) != about.get(key):
                 raise ValueError(
                     f"{self.path} holds another run: its {key.replace('_', ' ')} is {before.get(key)}, now "
                     f"it is {about.get(key)}; name another folder, or delete it"
                 )
-        for name in self.names():
-            self.check(name)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         import fcntl
 
-        with (self.path / _LOCK).open("w") as file:
+        with (self.path / _LOCK).open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise RuntimeError(f"another process is at work in {self.path}") from None
+            except BlockingIOError:
+                raise OSError(f"another process is at work in {self.path}") from None
+            except OSError:  # a file system that cannot lock
+                pass
             yield
 
     def about(self) -> dict[str, Any]:
-        """What the run here is about; empty where there is none."""
+        """What the run here is about; empty where there is none of ours."""
         try:
             found = json.loads((self.path / ABOUT).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (OSError, ValueError):
             return {}
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{self.path / ABOUT} is damaged ({error}); delete the folder") from None
-        return dict(found)
+        return dict(found) if isinstance(found, dict) and found.get("format") == FORMAT else {}
 
     def names(self) -> list[str]:
         """Arrays that are there."""
@@ -106,20 +114,23 @@ class WorkFolder:
         """Whether an array is there, whole."""
         return self.file(name).exists() and (self.path / f"{name}.crc").exists()
 
-    def open(self, name: str) -> NDArray[Any]:
-        """An array, mapped for reading."""
-        return np.asarray(np.load(self.file(name), mmap_mode="r", allow_pickle=False))
+    def open(self, name: str, mode: Literal["r", "c"] = "r") -> NDArray[Any]:
+        """An array, mapped for reading; "c": what is written into it stays in memory."""
+        return np.asarray(np.load(self.file(name), mmap_mode=mode, allow_pickle=False))
 
     @contextmanager
     def making(self, name: str, shape: tuple[int, ...], dtype: Any) -> Iterator[NDArray[Any]]:
         """An array to be filled, mapped for writing; it is there when the block ends well."""
-        part = self.path / f"{name}.{secrets.token_hex(4)}.part"
+        part = self._part()
         try:
             array = np.lib.format.open_memmap(part, "w+", dtype, shape)
             with part.open("r+b") as file:
                 take_room(file, part.stat().st_size, self.path, name, _KEPT)
             yield np.asarray(array)
-            self._write_text(f"{name}.crc", f"{checksum(array):08x}\n")
+            crc = f"{checksum(array):08x}\n"
+            if self.token is not None and (self.path / _TOKEN).read_text() != self.token:
+                raise OSError(f"another run has begun in {self.path}")
+            self._write_text(f"{name}.crc", crc)
             os.replace(part, self.file(name))
         finally:
             part.unlink(missing_ok=True)
@@ -155,9 +166,9 @@ class WorkFolder:
         """Delete the folder and what the run left in it."""
         for name in self.names():
             self.drop(name)
-        for left in (*self.path.glob("*.part"), *self.path.glob("*.crc")):
+        for left in self.path.glob(f"{_PREFIX}*.part"):
             left.unlink(missing_ok=True)
-        for name in (ABOUT, _LOCK):
+        for name in (ABOUT, _LOCK, _TOKEN):
             (self.path / name).unlink(missing_ok=True)
         if self.path.exists() and not any(self.path.iterdir()):
             self.path.rmdir()
@@ -166,10 +177,16 @@ class WorkFolder:
         """The file of an array."""
         return self.path / f"{name}.npy"
 
+    def _part(self) -> Path:
+        return self.path / f"{_PREFIX}{secrets.token_hex(8)}.part"
+
     def _write_text(self, name: str, text: str) -> None:
-        part = self.path / f"{name}.{secrets.token_hex(4)}.part"
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, self.path / name)
+        part = self._part()
+        try:
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, self.path / name)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def checksum(array: NDArray[Any], start: int = 0) -> int:
@@ -188,5 +205,10 @@ def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:
     if features.dense is not None:
         values = checksum(features.dense)
     else:
-        values = checksum(features.sparse.data, checksum(features.sparse.indices))
-    return {"nodes": graph.n_nodes, "edges": f"{edges:08x}", "features": f"{values:08x}"}
+        rows = np.asarray(features.sparse.indptr, np.int64)
+        values = checksum(features.sparse.data, checksum(features.sparse.indices, checksum(rows)))
+    return {
+        "nodes": graph.n_nodes,
+        "edges": f"{edges:08x}{'-directed' if graph.directed else ''}",
+        "features": f"{features.shape[1]}-{values:08x}",
+    }

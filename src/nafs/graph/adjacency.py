@@ -74,9 +74,12 @@ class Adjacency:
         counts = np.diff(offsets)
         if self.weights is None:
             return 1.0 + counts
-        rows = np.repeat(np.arange(end - begin), counts)
-        sums = np.bincount(rows, weights=self.weights[offsets[0] : offsets[-1]], minlength=end - begin)
-        return np.asarray(1.0 + sums, dtype=np.float64)
+        if offsets[0] == offsets[-1]:
+            return np.ones(end - begin)
+        weights = self.weights[offsets[0] : offsets[-1]]
+        starts = np.minimum(offsets[:-1] - offsets[0], len(weights) - 1)
+        sums = np.add.reduceat(weights, starts, dtype=np.float64)
+        return np.asarray(np.where(counts > 0, 1.0 + sums, 1.0))
 
     @property
     def rows(self) -> NDArray[np.int32]:

@@ -57,7 +57,13 @@ class Features:
     def rows(self, begin: int, end: int) -> NDArray[np.float64]:
         """Some rows, dense in float64."""
         if self.dense is None:
-            return np.asarray(self.sparse[begin:end].toarray(), dtype=np.float64)
+            # By hand: SciPy would first bring all indices to the type of the offsets.
+            offsets = self.sparse.indptr[begin : end + 1]
+            span = slice(int(offsets[0]), int(offsets[-1]))
+            dense = np.zeros((end - begin, self.shape[1]))
+            rows = np.repeat(np.arange(end - begin), np.diff(offsets))
+            dense[rows, self.sparse.indices[span]] = self.sparse.data[span]
+            return dense
         return self.dense[begin:end].astype(np.float64)
 
     @property

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from nafs.graph.description import Description
 
 
+_ROWS = 1 << 14  # looked at in one go
+
+
 def _are_numbers(ids: Any) -> bool:
     """Whether ids say no more than the place of a node does."""
     import pyarrow as pa
@@ -117,8 +120,8 @@ class Graph:
         if self.adjacency.directed:
             return self.adjacency.n_stored
         loops = 0
-        for top in range(0, self.n_nodes, 1 << 20):
-            bottom = min(self.n_nodes, top + (1 << 20))
+        for top in range(0, self.n_nodes, _ROWS):
+            bottom = min(self.n_nodes, top + _ROWS)
             offsets = self.adjacency.indptr[top : bottom + 1]
             rows = np.repeat(np.arange(top, bottom, dtype=np.int32), np.diff(offsets))
             loops += int((self.adjacency.indices[offsets[0] : offsets[-1]] == rows).sum())

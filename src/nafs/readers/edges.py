@@ -36,6 +36,7 @@ class Bounds:
     allocate: Allocate = np.empty
     duckdb_memory: str = DUCKDB_MEMORY
     folder: Path | None = None  # for what DuckDB spills
+    threads: int | None = None
 
 
 @dataclass
@@ -72,6 +73,8 @@ def duckdb_connection(bounds: Bounds | None = None) -> Iterator[Any]:
     bounds = bounds or Bounds()
     with tempfile.TemporaryDirectory(prefix="nafs-duckdb-", dir=bounds.folder) as spill:
         config: dict[str, Any] = {"memory_limit": bounds.duckdb_memory, "temp_directory": spill}
+        if bounds.threads is not None:
+            config["threads"] = bounds.threads
         # A database in a file can leave memory without being written elsewhere first.
         where = ":memory:" if bounds.folder is None else f"{spill}/edges.duckdb"
         connection = duckdb.connect(where, config=config)

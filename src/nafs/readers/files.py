@@ -19,7 +19,7 @@ from nafs.graph.storage import is_saved_graph
 from nafs.readers.edges import Bounds, RowsRead
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
-from nafs.readers.tables import TableOptions, find_files, read_edges, read_nodes
+from nafs.readers.tables import TableOptions, explain, find_files, read_edges, read_nodes
 from nafs.scratch import scratch_in
 
 _GRAPHML = (".graphml", ".graphml.gz")
@@ -116,7 +116,12 @@ def read_graph(
     _check_numbered(found.ids, features, nodes, path)
     if nodes is None:
         _check_numbered(found.ids, labels, known, path)
-    return join(found, nodes, known, directed=directed, self_loops=self_loops, missing=missing)
+    try:
+        return join(found, nodes, known, directed=directed, self_loops=self_loops, missing=missing)
+    except Exception as error:
+        if bounds is None or not type(error).__module__.startswith(("duckdb", "_duckdb")):
+            raise
+        raise explain(error, path, text=True) from None
 
 
 def _bounds(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | None:
@@ -131,7 +136,8 @@ def _bounds(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | N
             "raise it, or give a saved graph"
         )
     folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
-    return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder)
+    threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each takes buffers of its own
+    return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder, threads)
 
 
 def _files(path: Any) -> list[str]:
@@ -167,9 +173,23 @@ def _nodes(
     if matrix.ndim != 2:
         raise ValueError(f"{path}: features need a matrix with one row per node; found shape {matrix.shape}")
     allocate = (options.bounds or Bounds()).allocate
+    if options.bounds is not None and isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf":
+        matrix = _as_float32(matrix, allocate)
     return NodeTable(
         pa.array(np.arange(matrix.shape[0])), matrix, where=path, numbered=True, allocate=allocate
     )
+
+
+def _as_float32(matrix: Any, allocate: Any) -> Any:
+    """The matrix as features are held, in a file where it has to be converted."""
+    if matrix.dtype == np.float32 and matrix.flags.c_contiguous:
+        return matrix
+    found = allocate(matrix.shape, np.float32)
+    step = max(1, (1 << 20) // matrix.shape[1])
+    with np.errstate(over="ignore"):  # becomes inf, which is refused
+        for begin in range(0, len(matrix), step):
+            found[begin : begin + step] = matrix[begin : begin + step]
+    return found
 
 
 def _labels(

@@ -362,9 +362,10 @@ def _perhaps_a_header(edges: Edges, where: str) -> list[str]:
     """The first line was taken as an edge, but neither of its words comes again."""
     import pyarrow as pa
 
+    if not pa.types.is_large_string(edges.ids.type) or len(edges.sources) < 2:
+        return []
     a, b = int(edges.sources[0]), int(edges.targets[0])
-    uses = np.bincount(np.concatenate([edges.sources, edges.targets]), minlength=len(edges.ids))
-    if not pa.types.is_large_string(edges.ids.type) or len(edges.sources) < 2 or uses[a] + uses[b] > 2:
+    if sum(int((ends == end).sum()) for ends in (edges.sources, edges.targets) for end in {a, b}) > 2:
         return []
     words = f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}"
     return [
@@ -416,6 +417,8 @@ def _explain(text: str, where: str, reasons: list[tuple[str, str]]) -> BaseExcep
         return KeyboardInterrupt()
     file = found[1] if (found := re.search(r"^\s*file = (.+)$", text, re.M)) else where
     line = f", line {found[1]}" if (found := re.search(r"CSV Error on Line: (\d+)", text)) else ""
+    if any(sign in text for sign in ("No space left", "Could not write", "File too large")):
+        return OSError(f"{file}: no room for what sorting on disk takes ({_first_line(text)}); make room")
     if "Out of Memory" in text:
         return MemoryError(f"{file}: reading needs more memory than DuckDB is given ({_first_line(text)})")
     for pattern, reason in reasons:

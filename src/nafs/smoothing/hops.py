@@ -166,7 +166,10 @@ class Hops:
 
         self._centres = centre_norms = component = None
         if distance in ("euclidean", "stationary_cosine"):
-            component = graph.components if whole.components is None else whole.components
+            component = whole.components
+            if component is None:
+                component = allocate((n,), np.int32)
+                _kernel.components(graph.indptr, graph.indices, component)
             centres = component_centres(graph, features, r, component)
             centres /= np.float32(unit)
             centre_norms = whole.centre_norms
