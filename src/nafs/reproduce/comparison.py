@@ -118,7 +118,8 @@ CLUSTERING = Task(
     published.CLUSTER_HOPS,
     _clusters,
     f"K-means on the embedding as it is, best of {STARTS} starts ({STARTS_LARGE} on PubMed); mean ± "
-    "deviation over {seeds} seeds. AGC and spectral clustering have the input of K-means that their papers prescribe.",
+    "deviation over {seeds} seeds. AGC and spectral clustering have the input of K-means that their papers "
+    "prescribe.",
     rivals=CLUSTERING_RIVALS,
 )
 CLASSIFICATION = Task(
