@@ -341,3 +341,11 @@ def test_tables_sorted_on_disk_make_the_same_graph(tmp_path, monkeypatch, kind, 
         assert found[0].notes == found[1].notes
         if features:
             assert np.array_equal(found[0].features.dense, found[1].features.dense)
+
+
+def test_naming_a_column_says_that_the_first_line_names_them(tmp_path):
+    (tmp_path / "e.csv").write_text("src_user,dst_user,when\na,b,2024-01-01\nb,c,2024-01-02\n")
+    graph = read_graph(tmp_path / "e.csv", source="src_user", target="dst_user")
+    assert graph.ids.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match=r"'when' in column .* if line 1 names the columns, say so"):
+        read_graph(tmp_path / "e.csv")

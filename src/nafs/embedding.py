@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +303,11 @@ def making_embedding(
             "nafs.read_graph, from_edges, from_networkx, from_igraph, from_pyg or Graph(adjacency, features)"
         )
     check_choice("dtype", dtype, STATE_DTYPES)
+    known = [entry.name for entry in fields(Settings)]
+    for name in settings.keys() - set(known):
+        close = [other for other in known if name in other or other in name]
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+        raise TypeError(f"embed has no option {name!r}; {hint}")
     given = Settings(**settings)
     remake = None
     if graph.features is None:

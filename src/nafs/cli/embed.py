@@ -19,6 +19,7 @@ from nafs.engines import disk
 from nafs.engines.progress import Progress
 from nafs.engines.run import choose_engine
 from nafs.engines.settings import Settings
+from nafs.engines.work import WorkFolder
 from nafs.graph import Graph
 from nafs.writers.embeddings import check_embedding_target, write_embedding_table
 
@@ -120,7 +121,13 @@ def embed(
     graph = o.read(run, locals())
     if graph.features is None:
         run.notes.append(structural_note(columns, seed))
-    _say_what_it_takes(run, settings, graph, columns)
+    begun = resume and settings.work_dir is not None and WorkFolder(Path(settings.work_dir)).about()
+    if begun:
+        run.say(f"going on with the run in {settings.work_dir}, in {len(begun['widths'])} panel(s)")
+    else:
+        if resume:
+            run.notes.append(f"there was no run to go on with in {settings.work_dir}: made from the start")
+        _say_what_it_takes(run, settings, graph, columns)
     with _smooth(
         run,
         settings,

@@ -19,6 +19,7 @@ from nafs.smoothing import Method
 def plan(
     edges: o.EdgesArgument,
     features: o.FeaturesOption = None,
+    labels: o.LabelsOption = None,
     hops: o.HopsOption = "20",
     r: o.ROption = "0,0.1,0.2,0.3,0.4,0.5",
     ensemble: o.EnsembleOption = "mean",
@@ -31,6 +32,7 @@ def plan(
     unweighted: o.UnweightedOption = False,
     ignore: o.IgnoreOption = None,
     id_column: o.IdOption = None,
+    label_column: o.LabelOption = None,
     delimiter: o.DelimiterOption = None,
     header: o.HeaderOption = None,
     comment: o.CommentOption = None,

@@ -16,7 +16,9 @@ def reproduce(
     targets: Annotated[
         list[str],
         typer.Argument(
-            metavar="TARGET...", help="Tables and figures by name, all, or list.", show_default=False
+            metavar="TARGET...",
+            help="Tables and figures by name, all (of the paper), list.",
+            show_default=False,
         ),
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder for the results.")] = "reproduction",
@@ -28,13 +30,13 @@ def reproduce(
     What is measured is kept in the folder; a run that was broken off goes on where it was.
     """
     from nafs.cli.console import results, table_of
-    from nafs.reproduce.run import TARGETS
+    from nafs.reproduce.run import OWN, TARGETS
     from nafs.reproduce.run import reproduce as measure
 
     if targets == ["list"]:
         results.print(table_of([(name, target.title) for name, target in TARGETS.items()]))
         return
-    wanted = list(TARGETS) if "all" in targets else targets
+    wanted = [name for name in TARGETS if name not in OWN] if "all" in targets else targets
     unknown = [name for name in wanted if name not in TARGETS]
     if unknown:
         raise ValueError(f"unknown target {unknown[0]!r}; there are {', '.join(TARGETS)}, and all")

@@ -17,6 +17,7 @@ from nafs.smoothing.threads import check_threads
 def suggest_links(
     edges: o.EdgesArgument,
     features: o.FeaturesOption = None,
+    labels: o.LabelsOption = None,
     embedding: Annotated[
         Optional[str],
         typer.Option(help="Vectors to go by [dim](default: embedded with --hops)[/dim]."),
@@ -40,6 +41,7 @@ def suggest_links(
     unweighted: o.UnweightedOption = False,
     ignore: o.IgnoreOption = None,
     id_column: o.IdOption = None,
+    label_column: o.LabelOption = None,
     delimiter: o.DelimiterOption = None,
     header: o.HeaderOption = None,
     comment: o.CommentOption = None,

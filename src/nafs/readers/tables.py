@@ -186,6 +186,11 @@ def read_edges(
 ) -> Edges:
     """The edges of a table."""
     table = Table(path, options)
+    if options.header is None and not table.named:
+        named = [name for name in (source, target, weight) if isinstance(name, str) and not name.isdigit()]
+        if named:  # whoever names columns says that the first line does
+            again = Table(path, replace(options, header=True))
+            table = again if set(named) <= set(again.columns) else table
     first, second, third = edge_columns(table.columns, source, target, weight, path, named=table.named)
     edges = table.number_edges(first, second, third, progress)
     if table.text and len(edges.sources):
@@ -395,8 +400,8 @@ _REASONS = (
     ),
     (
         r'converting column "(?P<column>.*)"\. Could not convert string "(?P<value>.*)" to',
-        "{value!r} in column {column!r} is not a number; correct it, or leave the column out "
-        "(--ignore; weights: --unweighted)",
+        "{value!r} in column {column!r} is not a number; correct it, or leave the column out (--ignore; "
+        "weights: --unweighted), or say that it holds labels (--label)",
     ),
     (r"(?i)not utf-8|unicode", "this is not UTF-8 text; convert it, or check that it is a text table"),
     (r"(?i)CSV Error(.|\n)*quote", "a quoted value does not end; close or double the quote sign"),
@@ -423,7 +428,8 @@ def _explain(text: str, where: str, reasons: list[tuple[str, str]]) -> BaseExcep
         return MemoryError(f"{file}: reading needs more memory than DuckDB is given ({_first_line(text)})")
     for pattern, reason in reasons:
         if found := re.search(pattern, text):
-            return ValueError(f"{file}{line}: {reason.format(**found.groupdict())}")
+            first = "; if line 1 names the columns, say so (--header)" if line == ", line 1" else ""
+            return ValueError(f"{file}{line}: {reason.format(**found.groupdict())}{first}")
     return ValueError(f"{file}{line}: cannot be read ({_first_line(text)})")
 
 

@@ -36,6 +36,8 @@ def read_embedding(path: str | os.PathLike[str]) -> tuple[NDArray[np.float32], A
     import pyarrow as pa
 
     name = os.fspath(path)
+    if Path(name).is_dir():
+        raise ValueError(f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy)")
     if is_matrix(name):
         matrix = _numbers(name)
         beside = Path(name).with_suffix(".ids.csv")

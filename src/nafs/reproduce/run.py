@@ -35,6 +35,8 @@ TARGETS: dict[str, Target] = {
     for target in part.TARGETS
 }
 
+OWN = ("quality",)  # not of the paper, and as long as all of it: measured by name only
+
 
 def reproduce(
     target: Target,
