@@ -270,3 +270,13 @@ def test_graphs_show_what_they_are():
 
 def test_bytes_held():
     assert Adjacency(np.zeros(4, np.int64), np.zeros(0, np.int32)).nbytes == 32
+
+
+def test_weighted_degrees_of_any_range_of_nodes():
+    rng = np.random.default_rng(0)
+    upper = np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.1), 1)
+    upper[:, 33:] = 0  # the last nodes have no edges
+    A = upper + upper.T
+    graph = read_adjacency(sp.csr_array(A))
+    for begin, end in ((0, 40), (0, 34), (5, 33), (33, 40), (20, 20)):
+        np.testing.assert_allclose(graph.degrees_of(begin, end), 1 + A.sum(axis=1)[begin:end], rtol=1e-6)

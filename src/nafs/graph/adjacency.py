@@ -74,12 +74,12 @@ class Adjacency:
         counts = np.diff(offsets)
         if self.weights is None:
             return 1.0 + counts
-        if offsets[0] == offsets[-1]:
-            return np.ones(end - begin)
-        weights = self.weights[offsets[0] : offsets[-1]]
-        starts = np.minimum(offsets[:-1] - offsets[0], len(weights) - 1)
-        sums = np.add.reduceat(weights, starts, dtype=np.float64)
-        return np.asarray(np.where(counts > 0, 1.0 + sums, 1.0))
+        degrees = np.ones(end - begin)
+        some = counts > 0  # reduceat would take the next row's first weight for an empty row
+        if some.any():
+            weights = self.weights[offsets[0] : offsets[-1]]
+            degrees[some] += np.add.reduceat(weights, offsets[:-1][some] - offsets[0], dtype=np.float64)
+        return degrees
 
     @property
     def rows(self) -> NDArray[np.int32]:
