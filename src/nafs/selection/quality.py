@@ -65,7 +65,7 @@ def conductance(graph: Adjacency, clusters: NDArray[Any]) -> float:
     within, volumes = _within(graph, clusters)
     smaller = np.minimum(volumes, volumes.sum() - volumes)
     # A cluster that holds every edge leaves nothing to compare with: the worst value, not the best.
-    shares = np.divide(volumes - within, smaller, out=np.ones_like(volumes), where=smaller > 0)
+    shares = np.divide(volumes - within, smaller, out=np.ones(len(volumes)), where=smaller > 0)
     return float(shares[volumes > 0].mean()) if (volumes > 0).any() else 1.0
 
 
