@@ -11,6 +11,8 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import oracle`
 
+R = (0.0, 0.3, 1.0)  # of runs through files
+
 settings.register_profile("nafs", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("nafs")
 
@@ -68,3 +70,38 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "e.csv").write_text(EDGES)
     (tmp_path / "f.csv").write_text(FEATURES)
     return tmp_path
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Panels of eight columns, however small the graph is."""
+    from nafs.engines import disk
+    from nafs.smoothing import Method
+
+    monkeypatch.setattr(disk, "_FIXED", 0)
+    monkeypatch.setattr(disk, "PROCESS", 0)
+
+    def limit(graph, method=None, columns=8, state_dtype="float32"):
+        return disk.plan(
+            graph, (columns, 0), method or Method(3, R), state_dtype=state_dtype, memory_limit=10**12
+        ).nbytes
+
+    return limit
+
+
+def run_in(folder, graph, features, limit, method=None, **options):
+    """The disk engine in a folder."""
+    from nafs.engines import disk
+    from nafs.smoothing import Method
+
+    return disk.embed(graph, features, method or Method(3, R), folder=folder, memory_limit=limit, **options)
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory):
+    """60,000 nodes x 64 features in a folder: seconds of work, a memory of its own."""
+    from nafs.datasets import power_law
+
+    folder = tmp_path_factory.mktemp("engines") / "graph"
+    power_law(60_000, average_degree=8, n_features=64, seed=1).save(folder)
+    return folder

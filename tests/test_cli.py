@@ -201,7 +201,7 @@ def test_demo_writes_what_it_says(place, capsys):
     assert run("demo", "-o", "out") == 0
     shown = capsys.readouterr()
     assert "raw pixels" in shown.out
-    assert sorted(os.listdir("out")) == ["digits.png", "embedding.parquet", "graph"]
+    assert sorted(os.listdir("out")) == ["digits.png", "embedding.parquet", "graph", "report.html"]
     assert pq.read_table("out/embedding.parquet").num_rows == 1797
     assert Graph.load("out/graph").n_nodes == 1797
     assert run("demo", "-o", "out") == 2
@@ -211,7 +211,18 @@ def test_help_names_every_command_and_version_is_there(capsys):
     assert run("--help") == 0
     shown = capsys.readouterr().out
     assert all(
-        name in shown for name in ("embed", "plan", "describe", "convert", "evaluate", "datasets", "demo")
+        name in shown
+        for name in (
+            "embed",
+            "plan",
+            "describe",
+            "convert",
+            "evaluate",
+            "datasets",
+            "demo",
+            "report",
+            "similar",
+        )
     )
     assert run("--version") == 0
     assert capsys.readouterr().out.startswith("nafs ")

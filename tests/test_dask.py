@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -20,8 +21,9 @@ pytestmark = pytest.mark.filterwarnings("default")
 R = (0.0, 0.5)
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def two_workers():
+    """Two processes of one thread each, and a client of theirs."""
     with (
         distributed.LocalCluster(
             n_workers=2,
@@ -30,15 +32,15 @@ def client():
             dashboard_address="127.0.0.1:0",
             memory_limit=0,
         ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as found,
+        distributed.Client(cluster, set_as_default=False) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with two_workers() as found:
         yield found
-
-
-@pytest.fixture
-def narrow(monkeypatch):
-    monkeypatch.setattr(disk, "_FIXED", 0)
-    monkeypatch.setattr(disk, "PROCESS", 0)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -68,16 +70,7 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
 
     graph = power_law(60_000, average_degree=8, n_features=64, seed=1)
     method = Method(8, R)
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=0,
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with two_workers() as client:
         given = {"client": client, "memory_limit": 45_000_000}
         expected = engine.embed(
             graph.adjacency, graph.features, method, folder=tmp_path / "calm", **given
@@ -193,16 +186,7 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
     method = Method(3, (0.0, 0.3, 0.5))
     limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
     expected = disk.embed(graph, features, method, folder=tmp_path / "disk", memory_limit=limit)
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            memory_limit=0,
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as own,
-    ):
+    with two_workers() as own:
         calls = 0
 
         def kill(_):

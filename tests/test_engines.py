@@ -1,11 +1,6 @@
 """One contract for all engines: what each makes is the oracle's, the same bits again, within its memory."""
 
-import errno
 import itertools
-import os
-import random
-import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -15,34 +10,19 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from conftest import random_graph
+from conftest import R, random_graph, run_in
 from test_exactness import COMBINATIONS, assert_close
 
 from nafs import NAFS, Graph, embed
 from nafs.engines import disk, memory
-from nafs.engines.panels import list_tasks, missing, results_of
-from nafs.engines.work import WorkFolder, fingerprint
-from nafs.graph import Features, read_adjacency, read_features
+from nafs.engines.panels import list_tasks, results_of
+from nafs.engines.work import WorkFolder
+from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import Method, _kernel
 
-R = (0.0, 0.3, 1.0)
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="files are reserved as on Linux"
 )
-
-
-@pytest.fixture
-def narrow(monkeypatch):
-    """Panels of eight columns, however small the graph is."""
-    monkeypatch.setattr(disk, "_FIXED", 0)
-    monkeypatch.setattr(disk, "PROCESS", 0)
-
-    def limit(graph, method=None, columns=8, state_dtype="float32"):
-        return disk.plan(
-            graph, (columns, 0), method or Method(3, R), state_dtype=state_dtype, memory_limit=10**12
-        ).nbytes
-
-    return limit
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
@@ -219,133 +199,6 @@ def test_progress_counts_panels_passes_and_hops(tmp_path, narrow):
     assert {(at.panel, at.hop) for at in seen} == set(itertools.product(range(3), range(4)))
 
 
-class StopError(Exception):
-    pass
-
-
-def stop_after(calls):
-    def progress(_):
-        nonlocal calls
-        calls -= 1
-        if not calls:
-            raise StopError
-
-    return progress
-
-
-def run_in(folder, graph, features, limit, method=None, **options):
-    return disk.embed(graph, features, method or Method(3, R), folder=folder, memory_limit=limit, **options)
-
-
-def test_a_stopped_run_goes_on_where_it_was(tmp_path, narrow):
-    A, X = random_graph(8, n_features=20)
-    graph, features = read_adjacency(A), read_features(X)
-    expected = run_in(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
-    for calls in (1, 5, 20, 40, 60):
-        folder = tmp_path / f"after{calls}"
-        with pytest.raises(StopError):
-            run_in(folder, graph, features, narrow(graph), progress=stop_after(calls))
-        with pytest.raises(FileExistsError, match="go on with it"):
-            run_in(folder, graph, features, narrow(graph))
-        seen = []
-        found = run_in(folder, graph, features, narrow(graph), resume=True, progress=seen.append)
-        assert found.tobytes() == expected
-        assert len(seen) <= 72 - (calls - 1) // 4 * 4  # four hops of a task are lost at most
-    assert run_in(folder, graph, features, narrow(graph), resume=True).tobytes() == expected
-
-
-def test_a_run_is_gone_on_with_only_by_itself(tmp_path, narrow):
-    A, X = random_graph(9, n_features=20)
-    graph, features = read_adjacency(A), read_features(X)
-    folder = tmp_path / "work"
-    with pytest.raises(StopError):
-        run_in(folder, graph, features, narrow(graph), progress=stop_after(30))
-    with pytest.raises(ValueError, match="its n hops is 3, now it is 4"):
-        run_in(folder, graph, features, narrow(graph), Method(4, R), resume=True)
-    with pytest.raises(ValueError, match="its features is"):
-        run_in(folder, graph, read_features(X + 1), narrow(graph), resume=True)
-    with pytest.raises(ValueError, match="its edges is"):
-        run_in(folder, read_adjacency(random_graph(10)[0]), features, narrow(graph), resume=True)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "precious.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="not empty"):
-        run_in(other, graph, features, narrow(graph))
-    assert [path.name for path in other.iterdir()] == ["precious.txt"]
-
-
-def test_damage_in_a_work_folder_is_found(tmp_path, narrow):
-    A, X = random_graph(11, n_features=20)
-    graph, features = read_adjacency(A), read_features(X)
-    whole = run_in(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
-    with pytest.raises(StopError):
-        run_in(tmp_path / "work", graph, features, narrow(graph), progress=stop_after(30))
-    arrays = sorted((tmp_path / "work").glob("*.npy"))
-    assert len(arrays) >= 3
-    for path in arrays:
-        for harm in ("flip", "cut"):
-            folder = tmp_path / f"{path.stem}-{harm}"
-            shutil.copytree(tmp_path / "work", folder)
-            content = bytearray((folder / path.name).read_bytes())
-            content[-5] ^= 1
-            (folder / path.name).write_bytes(content if harm == "flip" else content[:-20])
-            with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
-                run_in(folder, graph, features, narrow(graph), resume=True)
-            (folder / path.name).unlink()  # as the message says
-            assert run_in(folder, graph, features, narrow(graph), resume=True).tobytes() == whole
-
-
-def test_two_runs_cannot_share_a_folder(tmp_path, narrow):
-    A, X = random_graph(12, n_features=20)
-    graph, features = read_adjacency(A), read_features(X)
-
-    def second(_):
-        with pytest.raises(OSError, match="another process is at work"):
-            run_in(tmp_path / "work", graph, features, narrow(graph), resume=True)
-        raise StopError
-
-    with pytest.raises(StopError):
-        run_in(tmp_path / "work", graph, features, narrow(graph), progress=second)
-
-
-@pytest.mark.parametrize("room", [10_000, 40_000, 80_000])
-def test_a_full_disk_is_an_error_and_what_is_finished_stays(tmp_path, narrow, monkeypatch, room):
-    A, X = random_graph(13, n_features=20)
-    graph, features = read_adjacency(A), read_features(X)
-    expected = run_in(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
-    reserve = os.posix_fallocate
-
-    used = 0
-
-    def fallocate(fd, offset, size):
-        nonlocal used
-        used += size
-        if used > room:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        reserve(fd, offset, size)
-
-    monkeypatch.setattr(os, "posix_fallocate", fallocate)
-    with pytest.raises(OSError, match=r"no room for .* what is finished is kept"):
-        run_in(tmp_path / "work", graph, features, narrow(graph))
-    monkeypatch.setattr(os, "posix_fallocate", reserve)
-    kept = WorkFolder(tmp_path / "work").names()
-    due = missing(list_tasks(Method(3, R), 3), results_of(Method(3, R), 3), WorkFolder(tmp_path / "work"))
-    assert kept
-    assert room == 10_000 or len(due) < len(list_tasks(Method(3, R), 3))
-    assert run_in(tmp_path / "work", graph, features, narrow(graph), resume=True).tobytes() == expected
-
-
-def test_too_little_room_is_said_before_the_start(tmp_path, monkeypatch):
-    A, X = random_graph(14, n_features=20)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 10, 0))
-    with pytest.raises(OSError, match=r"needs .* of disk in .*, and 0 B are free"):
-        run_in(tmp_path / "work", read_adjacency(A), read_features(X), None)
-    assert not (tmp_path / "work").exists()
-
-
-# --- the command line
-
-
 def nafs(*arguments, **options):
     return subprocess.run(
         [sys.executable, "-m", "nafs", *map(str, arguments)],
@@ -354,48 +207,6 @@ def nafs(*arguments, **options):
         check=False,
         **options,
     )
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """60,000 nodes x 64 features in a folder: seconds of work, a memory of its own."""
-    from nafs.datasets import power_law
-
-    folder = tmp_path_factory.mktemp("engines") / "graph"
-    power_law(60_000, average_degree=8, n_features=64, seed=1).save(folder)
-    return folder
-
-
-def test_killed_at_any_moment_a_run_goes_on_to_the_same_bytes(saved, tmp_path):
-    command = [sys.executable, "-m", "nafs", "embed", str(saved), "--engine", "disk", "--hops", "8"]
-    command += ["--r", "0,0.5", "--memory-limit", "45MB", "-q"]
-    start = time.perf_counter()
-    subprocess.run([*command, "-o", str(tmp_path / "whole.npy")], check=True)
-    taken = time.perf_counter() - start
-    expected = (tmp_path / "whole.npy").read_bytes()
-    assert not (tmp_path / "whole.npy.work").exists()
-    rng, killed = random.Random(0), 0
-    for attempt in range(3):
-        output = tmp_path / f"{attempt}.npy"
-        again = []
-        for _ in range(3):
-            process = subprocess.Popen([*command, "-o", str(output), *again])
-            try:
-                process.wait(rng.uniform(0.3, 0.8) * taken)
-                break
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-                killed += 1
-                if output.exists():  # whole, as is checked below
-                    shutil.rmtree(f"{output}.work", ignore_errors=True)
-                    break
-            again = ["--resume"] if Path(f"{output}.work/about.json").exists() else []
-        if not output.exists():
-            subprocess.run([*command, "-o", str(output), *again], check=True)
-        assert output.read_bytes() == expected
-        assert not Path(f"{output}.work").exists()
-    assert killed >= 3
 
 
 def anonymous_peak(process):
@@ -434,25 +245,6 @@ def test_the_command_line_says_what_a_run_through_files_takes(saved, tmp_path):
     assert "smallest limit that works" in run.stderr
     run = nafs("embed", saved, "-o", out, "--scheduler", "tcp://127.0.0.1:1", "--engine", "disk", "--force")
     assert "--scheduler is for --engine dask" in run.stderr
-
-
-def test_a_folder_of_someone_else_is_left_alone(tmp_path, narrow):
-    A, X = random_graph(15, n_features=20)
-    graph, features = read_adjacency(A), read_features(X)
-    for name, text in (("about.json", '{"my": "project"}'), ("film.mkv.part", "film"), ("lock", "locked")):
-        (tmp_path / name).write_text(text)
-    with pytest.raises(FileExistsError, match="holds no run"):
-        run_in(tmp_path, graph, features, narrow(graph), resume=True)
-    assert (tmp_path / "film.mkv.part").read_text() == "film"
-    assert (tmp_path / "lock").read_text() == "locked"
-
-
-def test_rows_of_sparse_features_are_told_apart():
-    one = sp.csr_array(np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], float))
-    two = sp.csr_array(np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0]], float))
-    graph = read_adjacency(np.zeros((2, 2)))
-    read = [Features(None, matrix.astype(np.float32)) for matrix in (one, two)]
-    assert fingerprint(graph, read[0]) != fingerprint(graph, read[1])
 
 
 def test_many_panels_need_few_files_at_a_time(tmp_path, narrow, monkeypatch):

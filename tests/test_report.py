@@ -31,7 +31,7 @@ def page(tmp_path_factory):
     graph = Graph(A, X, ids=names, labels=labels)
     path = tmp_path_factory.mktemp("report") / "report.html"
     found = collect(embed(graph, n_hops=6), graph, title="A <b>title</b>", n_threads=2)
-    write_page(found.data, path)
+    write_page(found, path)
     return path
 
 
@@ -186,7 +186,7 @@ def test_twenty_thousand_nodes_are_quick_and_small(browser, tmp_path, monkeypatc
     # The layout is not what is measured.
     monkeypatch.setattr("nafs.report.contents.tsne", lambda rows, **_: rng.normal(size=(len(rows), 2)))
     found = collect(embed(graph, n_hops=20), graph, n_threads=2)
-    assert write_page(found.data, tmp_path / "large.html") < 15e6
+    assert write_page(found, tmp_path / "large.html") < 15e6
     start = time.monotonic()
     open_page(browser, tmp_path / "large.html")
     assert time.monotonic() - start < 3
@@ -205,7 +205,7 @@ def test_nothing_in_the_data_can_end_the_script(page):
 def test_an_embedding_alone_has_a_page_too(tmp_path):
     rng = np.random.default_rng(0)
     made = Embedding(rng.normal(size=(40, 5)).astype(np.float32), Graph(np.zeros((40, 40))).id_array)
-    data = collect(made).data
+    data = collect(made)
     assert [column["title"] for column in data["columns"]] == ["cluster"]
     assert "weights" not in data
     assert len(data["views"]) == 1
@@ -217,7 +217,7 @@ def test_many_nodes_are_sampled_and_that_is_said(monkeypatch):
     monkeypatch.setattr("nafs.report.contents.MOST_NODES", 50)
     A, X = random_graph(6, n=90)
     graph = Graph(A, X)
-    data = collect(embed(graph, n_hops=2), graph, replay=False).data
+    data = collect(embed(graph, n_hops=2), graph, replay=False)
     assert data["nodes"] == len(data["ids"]) == 50
     assert "shows 50 of them" in data["subtitle"]
 
@@ -266,15 +266,15 @@ def test_pages_of_odd_graphs():
     alike = Graph(np.ones((20, 20)), np.ones((20, 2)))
     collect(embed(alike, n_hops=3), alike)
     empty = Graph(np.zeros((12, 12)), np.eye(12))
-    assert collect(embed(empty, n_hops=3, r=1), empty, replay=False).data["weights"]["hops"] == 3
+    assert collect(embed(empty, n_hops=3, r=1), empty, replay=False)["weights"]["hops"] == 3
     A, X = random_graph(9, n=40)
     graph = Graph(A, X)
     made = embed(graph, n_hops=3, r=0.0)
-    packed = collect(made, graph, replay=False).data["weights"]["values"]["data"]
+    packed = collect(made, graph, replay=False)["weights"]["values"]["data"]
     weights = np.frombuffer(base64.b64decode(packed), "u2").reshape(40, 4) / 65535
     np.testing.assert_allclose(weights, smoothing_weights(X, A, 3, 0.0), atol=1e-4)
     unknown = Embedding(made.matrix, made.id_array)
-    data = collect(unknown, graph, replay=False).data
+    data = collect(unknown, graph, replay=False)
     assert "weights" not in data, "nobody knows the number of hops"
 
 

@@ -92,18 +92,6 @@ class Embedding:
                 raise ValueError(f"no node is called {key!r}{_closest(str(key), self.id_array)}")
         return places
 
-    def reordered(self, ids: Any, where: str = "the embedding") -> Embedding:
-        """The same vectors and labels in the order of some ids, all of which it must have."""
-        places = positions(self.id_array, ids)
-        lacking = np.flatnonzero(places < 0)
-        if len(lacking):
-            example = ids[int(lacking[0])].as_py()
-            raise ValueError(
-                f"{where}: {len(lacking)} of {len(ids)} nodes are not in it, such as {example!r}"
-            )
-        labels = self.labels and Labels(self.labels.codes[places], self.labels.classes)
-        return replace(self, matrix=np.asarray(self.matrix)[places], id_array=ids, labels=labels, file=None)
-
     def similar(self, ids: Any, k: int = 10, **options: Any) -> Any:
         """The nearest nodes of some nodes.
 
@@ -204,9 +192,12 @@ class Embedding:
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Embedding:
-        """Read an embedding: one that :meth:`write` wrote, or any table keyed by id or matrix."""
-        matrix, ids, labels, about = read_embedding(path)
+    def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Embedding:
+        """Read an embedding: one that :meth:`write` wrote, or any table keyed by id or matrix.
+
+        With a graph, the vectors of its nodes, in its order.
+        """
+        matrix, ids, labels, about = read_embedding(path, graph)
         return cls(matrix, ids, None if labels is None else read_labels(labels), about)
 
 
@@ -264,8 +255,7 @@ def embed(graph: Graph, **options: Any) -> Embedding:
     **options
         ``n_hops``, ``r``, ``ensemble``, ``weighting``, ``distance``, ``preprocessing``, ``center``, ``goal``,
         ``n_clusters``, ``reduce_to``, ``reduction``, ``state_dtype``, ``n_threads``, ``memory_limit``,
-        ``engine``, ``work_dir``, as in
-        :class:`nafs.NAFS`.
+        ``engine``, ``work_dir``, as in :class:`nafs.NAFS`.
 
     Returns
     -------

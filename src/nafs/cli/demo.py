@@ -78,10 +78,10 @@ def _report(path: Path, graph: Graph, embedding: Embedding, told: Callable[[str]
     from nafs.smoothing.threads import check_threads
 
     try:
-        found = collect(
+        data = collect(
             embedding, graph, title="nafs: handwritten digits", n_threads=check_threads(None), told=told
         )
     except ImportError:
         return False
-    write_page(found.data, path)
+    write_page(data, path)
     return True

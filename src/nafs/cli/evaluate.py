@@ -16,7 +16,7 @@ from nafs.datasets.catalog import CATALOG
 from nafs.embedding import embed
 from nafs.engines.settings import Settings
 from nafs.graph import Graph
-from nafs.readers.vectors import read_vectors
+from nafs.readers.vectors import read_embedding
 from nafs.selection.hidden_edges import SCORES
 
 METHODS = ("mixture", "kmeans")
@@ -191,7 +191,7 @@ def _judge(
     matrix: Any = None
     if set(wanted) - {"links"}:
         with run.stage("embed"):
-            matrix = make(graph, "clusters") if embedding is None else read_vectors(embedding, graph)
+            matrix = make(graph, "clusters") if embedding is None else read_embedding(embedding, graph)[0]
 
     def clustering() -> list[Any]:
         return [evaluate_clustering(matrix, graph, n_clusters=clusters, method=method, seeds=seeds)]

@@ -79,15 +79,12 @@ def report(
     given = locals()
     facts = None
     if _is_embedding(target_name, features, graph_path):
-        with run.stage("read"):
-            made = Embedding.load(target_name)
-        graph = None
-        if graph_path is not None:
-            graph = o.read(run, given | {"edges": graph_path})
-            made = made.reordered(graph.id_array, target_name)
-            how = made.settings
-            if graph.features is None and "columns" in how:
-                graph = with_some_features(graph, int(how["columns"]), int(how.get("seed", 0)))
+        graph = None if graph_path is None else o.read(run, given | {"edges": graph_path})
+        with run.stage("vectors"):
+            made = Embedding.load(target_name, graph)
+        how = made.settings
+        if graph is not None and graph.features is None and "columns" in how:
+            graph = with_some_features(graph, int(how["columns"]), int(how.get("seed", 0)))
     else:
         graph = with_some_features(_read(run, target_name, given))
         run.notes += [note for note in graph.notes if note not in run.notes]
@@ -103,7 +100,7 @@ def report(
             )
         facts = show_run(time.perf_counter() - start, peak_memory())
     with run.stage("collect") as advance:
-        found = collect(
+        data = collect(
             made,
             graph,
             title=f"nafs: {Path(target_name).stem}",
@@ -113,8 +110,8 @@ def report(
             n_threads=check_threads(threads),
             told=lambda part: advance(0, f"collect: {part}"),
         )
-    size = write_page(found.data, output, force=force)
-    shown = found.data["nodes"]
+    size = write_page(data, output, force=force)
+    shown = data["nodes"]
     run.finish(
         "report",
         [("nodes shown", f"{shown:,}"), ("size", show_bytes(size)), ("result", output)],

@@ -10,7 +10,6 @@ from nafs.cli import options as o
 from nafs.cli.console import Run
 from nafs.cli.similar import CountOption, TableOption, check_table_target, show_table
 from nafs.embedding import Embedding, embed
-from nafs.readers.vectors import read_vectors
 from nafs.smoothing.threads import check_threads
 
 
@@ -61,8 +60,7 @@ def suggest_links(
     check_table_target(output, force=force)
     graph = o.read(run, locals())
     if embedding is not None:
-        about = Embedding.load(embedding).settings
-        vectors = Embedding(read_vectors(embedding, graph), graph.id_array, settings=about)
+        vectors = Embedding.load(embedding, graph)
     else:
         with run.stage("embed"):
             vectors = embed(graph, n_hops=o.parse_hops(hops), goal="links", n_threads=threads)

@@ -46,9 +46,10 @@ class Made:
 def choose_engine(
     graph: Adjacency, n_features: int, method: Method, settings: Settings, held: int = 0
 ) -> str:
-    """The engine that was asked for; memory where that fits, or else disk."""
-    if settings.engine != AUTO:
-        return settings.engine
+    """The engine that was asked for; by default memory where that fits, or else disk.
+
+    Raises MemoryError, before anything is made, where the limit is too small for it.
+    """
     resources = settings.resources()
     dtype, limit = resources["state_dtype"], resources["memory_limit"]
     room = _SHARE * free_memory() if limit is None else limit

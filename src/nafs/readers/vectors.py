@@ -1,4 +1,4 @@
-"""An embedding of any origin, from a file, in the order of a graph's nodes."""
+"""An embedding of any origin, from a file."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.tables import TableOptions, is_parquet, read_nodes
 
 
-def read_embedding(path: str | os.PathLike[str]) -> tuple[NDArray[np.float32], Any, Any, dict[str, Any]]:
+def read_embedding(
+    path: str | os.PathLike[str], graph: Graph | None = None
+) -> tuple[NDArray[np.float32], Any, Any, dict[str, Any]]:
     """Vectors, ids, labels (or None) and how they were made, from a file.
 
     Parameters
     ----------
     path : path
         A table keyed by id (.parquet, .csv, ...) with numbers or lists of numbers; or a matrix (.npy) whose
-        ids are in ``NAME.ids.csv`` beside it, or else 0..n-1.
+        ids are in ``NAME.ids.csv`` beside it.
+    graph : Graph, optional
+        Its nodes are wanted, in its order. Row i of a matrix without ids belongs to id i, or to the i-th
+        node where ids are not 0..n-1.
 
     Returns
     -------
@@ -38,22 +43,37 @@ def read_embedding(path: str | os.PathLike[str]) -> tuple[NDArray[np.float32], A
     name = os.fspath(path)
     if Path(name).is_dir():
         raise ValueError(f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy)")
-    if is_matrix(name):
+    beside = Path(name).with_suffix(".ids.csv")
+    if is_matrix(name) and not beside.is_file():
         matrix = _numbers(name)
-        beside = Path(name).with_suffix(".ids.csv")
-        if not beside.is_file():
+        if graph is None:
             return _checked(matrix, name), pa.array(np.arange(len(matrix))), None, {}
+        if len(matrix) != graph.n_nodes:
+            raise ValueError(
+                f"{name}: it has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
+            )
+        return _checked(matrix[row_numbers(graph.id_array)], name), graph.id_array, None, {}
+    if is_matrix(name):
+        matrix, about = _numbers(name), _about(Path(name).with_suffix(".json"))
         table = read_nodes(str(beside), TableOptions(delimiter=",", header=True))
-        check_unique(table.ids, str(beside))
         if len(table.ids) != len(matrix):
             raise ValueError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
-        return _checked(matrix, name), table.ids, table.labels, _about(Path(name).with_suffix(".json"))
-    table = read_nodes(name, TableOptions())
-    if table.features is None:
-        raise ValueError(f"{name}: there are no columns of numbers in it")
+    else:
+        table = read_nodes(name, TableOptions())
+        if table.features is None:
+            raise ValueError(f"{name}: there are no columns of numbers in it")
+        matrix, about = table.features, _parquet_about(name) if is_parquet(name) else {}
     check_unique(table.ids, name)
-    about = _parquet_about(name) if is_parquet(name) else {}
-    return _checked(table.features, name), table.ids, table.labels, about
+    if graph is None:
+        return _checked(matrix, name), table.ids, table.labels, about
+    places = positions(table.ids, graph.id_array)
+    lacking = np.flatnonzero(places < 0)
+    if len(lacking):
+        example = graph.id_array[int(lacking[0])].as_py()
+        count = f"{len(lacking)} of {graph.n_nodes}"
+        raise ValueError(f"{name}: {count} nodes are not in it, such as {example!r}")
+    labels = None if table.labels is None else table.labels.take(pa.array(places))
+    return _checked(np.asarray(matrix)[places], name), graph.id_array, labels, about
 
 
 def _parquet_about(name: str) -> dict[str, Any]:
@@ -75,42 +95,6 @@ def _about(path: Path) -> dict[str, Any]:
     return about if isinstance(about, dict) else {}
 
 
-def read_vectors(path: str | os.PathLike[str], graph: Graph) -> NDArray[np.float32]:
-    """One row for each node of the graph.
-
-    Parameters
-    ----------
-    path : path
-        A table keyed by id (.parquet, .csv, ...) with numbers or lists of numbers; or a matrix (.npy)
-        whose ids are in ``NAME.ids.csv`` beside it, or else whose row i belongs to id i, or to the i-th
-        node where ids are not 0..n-1.
-    graph : Graph
-
-    Returns
-    -------
-    ndarray of float32, shape (n, d)
-    """
-    name = os.fspath(path)
-    if is_matrix(name):
-        return _checked(_from_matrix(name, graph), name)
-    table = read_nodes(name, TableOptions())
-    if table.features is None:
-        raise ValueError(f"{name}: there are no columns of numbers in it")
-    return _checked(np.asarray(table.features[_places(table.ids, graph, name)]), name)
-
-
-def _from_matrix(name: str, graph: Graph) -> Any:
-    matrix = _numbers(name)
-    if len(matrix) != graph.n_nodes:
-        raise ValueError(
-            f"{name}: it has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
-        )
-    beside = Path(name).with_suffix(".ids.csv")
-    if beside.is_file():  # as write_embedding leaves it
-        return matrix[_places(read_nodes(str(beside), TableOptions()).ids, graph, str(beside))]
-    return matrix[row_numbers(graph.id_array)]
-
-
 def _numbers(name: str) -> NDArray[Any]:
     matrix: Any = read_matrix(name)
     matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
@@ -119,16 +103,6 @@ def _numbers(name: str) -> NDArray[Any]:
     if matrix.ndim != 2:
         raise ValueError(f"{name}: an embedding has a row for each node; found shape {matrix.shape}")
     return np.asarray(matrix)
-
-
-def _places(ids: Any, graph: Graph, name: str) -> NDArray[np.int64]:
-    check_unique(ids, name)
-    places = positions(ids, graph.id_array)
-    lacking = int((places < 0).sum())
-    if lacking:
-        example = graph.id_array[int(np.flatnonzero(places < 0)[0])].as_py()
-        raise ValueError(f"{name}: {lacking} of {graph.n_nodes} nodes are not in it, such as {example!r}")
-    return places
 
 
 def _checked(matrix: Any, name: str) -> NDArray[np.float32]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,14 +33,6 @@ _UNKNOWN = 65535
 Told = Callable[[str], None]
 
 
-@dataclass
-class Collected:
-    """The page's data, ready for JSON; ``seconds`` of each part."""
-
-    data: dict[str, Any]
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
 def collect(
     embedding: Embedding,
     graph: Graph | None = None,
@@ -53,7 +44,7 @@ def collect(
     seed: int = 0,
     n_threads: int = 1,
     told: Told | None = None,
-) -> Collected:
+) -> dict[str, Any]:
     """Everything that the page shows.
 
     Parameters
@@ -75,7 +66,8 @@ def collect(
 
     Returns
     -------
-    Collected
+    dict
+        Ready for JSON.
     """
     part = _Parts(told)
     n = len(embedding)
@@ -122,7 +114,7 @@ def collect(
     facts = dict(run or {}) | {name: f"{seconds:.1f} s" for name, seconds in part.seconds.items()}
     cards.append({"title": "Time and memory", "rows": [[name, value] for name, value in facts.items()]})
     data["cards"] = cards
-    return Collected(data, part.seconds)
+    return data
 
 
 class _Parts:
@@ -266,10 +258,11 @@ def _settings(embedding: Embedding) -> list[list[str]]:
     for name, value in embedding.settings.items():
         if value is None or name in ("work_dir", "reduction"):
             continue
+        if name == "reasons":
+            rows += [["chosen", str(reason)] for reason in value]
+            continue
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
         rows.append([name.replace("_", " "), shown])
-    if embedding.choice is not None:
-        rows += [["chosen", reason] for reason in embedding.choice.reasons]
     return rows or [["not known", "the file does not say"]]
 
 

@@ -69,10 +69,14 @@ class Store:
         ]
 
     def figure(self, name: str, figure: Any) -> Path:
-        """Write a matplotlib figure."""
+        """Write a matplotlib figure, in 128 colours: a third of the size, and nobody sees it."""
+        from PIL import Image  # which matplotlib brings
+
         path = self.folder / f"{name}.png"
+        drawn = io.BytesIO()
+        figure.savefig(drawn, dpi=120, format="png")
         with whole_file(path, force=True) as part:
-            figure.savefig(part, dpi=120, format="png")
+            Image.open(drawn).convert("RGB").quantize(128).save(part, format="png", optimize=True)
         return path
 
     def _write(self, name: str, text: str) -> Path:
