@@ -1,6 +1,7 @@
 """Options, the folder of real data, and random graphs that several tests share."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parent))  # for `import oracle`
 
 R = (0.0, 0.3, 1.0)  # of runs through files
+
+# A shell starts background jobs deaf to Ctrl-C, and the commands that tests interrupt would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("nafs", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("nafs")

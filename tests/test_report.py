@@ -178,6 +178,35 @@ def test_keys_and_themes(browser, page):
     assert errors(browser) == []
 
 
+def test_two_fingers_zoom(browser, page):
+    open_page(browser, page)
+    zoom = browser.execute_script(
+        "const c = document.querySelector('canvas'), b = c.getBoundingClientRect(), y = b.top + b.height / 2;"
+        "c.setPointerCapture = () => {};"
+        "const send = (kind, id, x) => c.dispatchEvent(new PointerEvent(kind, {pointerId: id, button: 0,"
+        " pointerType: 'touch', clientX: b.left + b.width / 2 + x, clientY: y}));"
+        "send('pointerdown', 7, -40); send('pointerdown', 8, 40);"
+        "send('pointermove', 7, -80); send('pointermove', 8, 80);"
+        "send('pointerup', 7, -80); send('pointerup', 8, 80); return state.zoom"
+    )
+    assert zoom == pytest.approx(2)
+    assert text_of(browser, "panel").startswith("No node"), "the second finger is no click"
+    assert errors(browser) == []
+
+
+def test_twenty_classes_look_different(browser, tmp_path):
+    places = np.random.default_rng(0).normal(size=(100, 8)).astype(np.float32)
+    graph = Graph(np.zeros((100, 100)), labels=[f"class {i % 20:02}" for i in range(100)])
+    write_page(collect(Embedding(places, graph.id_array, graph.labels)), tmp_path / "many.html")
+    open_page(browser, tmp_path / "many.html")
+    looks = browser.execute_script(
+        "return Array.from(document.querySelectorAll('#legend .swatch'),"
+        " e => e.className + getComputedStyle(e).backgroundColor)"
+    )
+    assert len(set(looks)) == len(looks) == 20
+    assert errors(browser) == []
+
+
 def test_twenty_thousand_nodes_are_quick_and_small(browser, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     n = 20_000

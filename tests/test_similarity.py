@@ -79,6 +79,25 @@ def test_the_best_missing_links(score, exact, monkeypatch):
         np.testing.assert_allclose(scores[pairs[:, 0] == node], expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_progress_ends_at_the_whole(exact):
+    if not exact:
+        pytest.importorskip("usearch")
+    rng = np.random.default_rng(0)
+    A, _ = random_graph(1, n=9000, density=0.0005, n_features=1)
+    matrix = rng.normal(size=(9000, 4)).astype(np.float32)
+    graph = read_adjacency(A, directed=False)
+    for search in (
+        lambda told: nearest(matrix, np.arange(9000), 3, exact=exact, progress=told),
+        lambda told: suggest_pairs(graph, matrix, 3, exact=exact, progress=told),
+        lambda told: suggest_pairs(graph, matrix, 3, nodes=np.arange(4), progress=told),
+    ):
+        shares: list[float] = []
+        search(shares.append)
+        assert len(shares) > 2
+        assert sum(shares) == pytest.approx(1)
+
+
 def test_a_complete_graph_misses_nothing():
     graph = read_adjacency(1 - np.eye(4))
     pairs, scores = suggest_pairs(graph, np.eye(4, dtype=np.float32), 5)

@@ -30,7 +30,6 @@ def main(arguments: list[str] | None = None) -> None:
         print("interrupted; no output is half-written", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except Exception as error:
         if debug:
@@ -39,7 +38,17 @@ def main(arguments: list[str] | None = None) -> None:
             traceback.print_exc()
         expected = isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError))
         code = _say(error, BAD_INPUT if expected else 1)
-    sys.exit(code)
+    sys.exit(_flushed(code))
+
+
+def _flushed(code: int) -> int:
+    """Write out what is left of the output, which may fail only now; the code to end with."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again
+        return code or (1 if isinstance(error, BrokenPipeError) else _say(error, BAD_INPUT))
+    return code
 
 
 def _run(words: list[str]) -> int:

@@ -66,7 +66,7 @@ def similar(
     check_table_target(output, force=force)
     with run.stage("read"):
         vectors = Embedding.load(embedding)
-    with run.stage("search", total=len(vectors) if every else len(nodes or [])) as advance:
+    with run.stage("search", total=1) as advance:
         found = vectors.similar(
             None if every else nodes,
             count,

@@ -67,8 +67,7 @@ def suggest_links(
         assert vectors.choice is not None
         run.notes += vectors.choice.reasons
     options = {} if score is None else {"score": score}
-    total = graph.n_nodes if node is None else len(node)
-    with run.stage("search", total=total) as advance:
+    with run.stage("search", total=1) as advance:
         found = vectors.suggest_links(
             graph, count, node or None, n_threads=check_threads(threads), progress=advance, **options
         )

@@ -20,8 +20,10 @@ EXACT_WORK = 2.0e12  # multiplications above which an index is used: about half 
 _BLOCK = 1 << 24  # scores held at a time
 _SPARE = 8  # candidates beyond those asked for, so that rounding in a product cannot lose one
 _CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 24, 160, 192
+_ADDED = 4096  # rows put into an index between signals
+BUILDING = 0.7  # of the time goes into building an index, where all rows are then searched
 
-RowsDone = Callable[[int], None]
+ShareDone = Callable[[float], None]
 
 
 def nearest(
@@ -32,7 +34,7 @@ def nearest(
     score: str = "cosine",
     exact: bool | None = None,
     n_threads: int = 1,
-    progress: RowsDone | None = None,
+    progress: ShareDone | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The k best other rows for each row asked for, best first.
 
@@ -48,7 +50,7 @@ def nearest(
     n_threads : int
         For searching an index.
     progress : callable, optional
-        Called with the number of rows done since the last call.
+        Called with the share of the work done since the last call.
 
     Returns
     -------
@@ -74,7 +76,8 @@ def nearest(
     if exact is None:
         exact = float(len(queries)) * matrix.size <= EXACT_WORK
     wanted = min(n, k + 1 + _SPARE)  # itself among them
-    index = None if exact else build_index(rows, score)
+    index = None if exact else build_index(rows, score, progress)
+    left = 1.0 if index is None else 1.0 - BUILDING
     step = max(1, _BLOCK // max(n if exact else 1, wanted * matrix.shape[1]))
     found, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
     for begin in range(0, len(queries), step):
@@ -85,7 +88,7 @@ def nearest(
             candidates = search_index(index, rows[some], wanted, n_threads)
         found[begin : begin + step], scores[begin : begin + step] = _ranked(rows, some, candidates, k)
         if progress is not None:
-            progress(len(some))
+            progress(left * len(some) / len(queries))
     return found, scores
 
 
@@ -118,7 +121,7 @@ def _ranked(
     return np.take_along_axis(candidates, order, 1), np.take_along_axis(scores, order, 1)
 
 
-def build_index(rows: NDArray[np.float32], score: str) -> Any:
+def build_index(rows: NDArray[np.float32], score: str, progress: ShareDone | None = None) -> Any:
     """A usearch index of the rows, keyed by their numbers."""
     try:
         from usearch.index import Index
@@ -132,7 +135,11 @@ def build_index(rows: NDArray[np.float32], score: str) -> Any:
         expansion_add=_EXPANSION_ADD,
         expansion_search=_EXPANSION_SEARCH,
     )
-    index.add(np.arange(len(rows)), rows, threads=1)
+    for begin in range(0, len(rows), _ADDED):
+        some = rows[begin : begin + _ADDED]
+        index.add(np.arange(begin, begin + len(some)), some, threads=1)
+        if progress is not None:
+            progress(BUILDING * len(some) / len(rows))
     return index
 
 

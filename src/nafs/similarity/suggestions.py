@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nafs.checks import check_choice
 from nafs.graph import Adjacency
 from nafs.selection.hidden_edges import SCORES
-from nafs.similarity.nearest import EXACT_WORK, RowsDone, build_index, search_index, unit_rows
+from nafs.similarity.nearest import BUILDING, EXACT_WORK, ShareDone, build_index, search_index, unit_rows
 
 _BLOCK = 1 << 24  # scores held at a time
 _CANDIDATES = 64  # of each node, where pairs are looked for through an index
@@ -27,7 +27,7 @@ def suggest_pairs(
     score: str = "inner",
     exact: bool | None = None,
     n_threads: int = 1,
-    progress: RowsDone | None = None,
+    progress: ShareDone | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The k best pairs that are no edges, best first; k for each of some nodes, or k in the whole graph.
 
@@ -44,7 +44,7 @@ def suggest_pairs(
         By default as long as that takes about half a minute; above that, pairs among the 64 nearest of each.
     n_threads : int
     progress : callable, optional
-        Called with the number of nodes done since the last call.
+        Called with the share of the work done since the last call.
 
     Returns
     -------
@@ -63,7 +63,8 @@ def suggest_pairs(
     if exact is None:
         exact = float(len(rows)) * rows.size <= EXACT_WORK
     best = _Best(k)
-    index = None if exact else build_index(rows, "inner")
+    index = None if exact else build_index(rows, "inner", progress)
+    left = 1.0 if index is None else 1.0 - BUILDING
     step = max(1, _BLOCK // len(rows)) if exact else 4096
     for begin in range(0, len(rows), step):
         end = min(len(rows), begin + step)
@@ -77,7 +78,7 @@ def suggest_pairs(
             pairs = _near_pairs(index, graph, rows, begin, end, n_threads)
         best.add(pairs, np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]]))
         if progress is not None:
-            progress(end - begin)
+            progress(left * (end - begin) / len(rows))
     return best.pairs, best.scores
 
 
@@ -104,7 +105,7 @@ def _for_nodes(
     rows: NDArray[np.float32],
     k: int,
     nodes: NDArray[np.int64],
-    progress: RowsDone | None,
+    progress: ShareDone | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     pairs, found = [], []
     for node in nodes:
@@ -117,7 +118,7 @@ def _for_nodes(
         pairs.append(best.pairs)
         found.append(best.scores)
         if progress is not None:
-            progress(1)
+            progress(1 / len(nodes))
     return np.concatenate(pairs), np.concatenate(found)
 
 
