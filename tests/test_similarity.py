@@ -1,6 +1,7 @@
 """What is near a node, and which links are missing: held against comparing everything with everything."""
 
 import json
+import sys
 
 import numpy as np
 import pyarrow.parquet
@@ -212,6 +213,36 @@ def test_of_rows_that_score_alike_the_first_comes_first():
     assert nearest(same, np.array([100]), 5)[0].tolist() == [[0, 1, 2, 3, 4]]
     pairs, _ = suggest_pairs(read_adjacency(np.zeros((30, 30))), same[:30], 4)
     assert pairs.tolist() == [[0, 1], [0, 2], [0, 3], [0, 4]]
+
+
+@pytest.mark.parametrize("n", [4000, 4096, 4097])
+def test_the_best_of_many_are_those_of_a_stable_sort(n):
+    matrix = np.random.default_rng(n).integers(-2, 3, size=(n, 3)).astype(np.float32)  # many score alike
+    asked = np.arange(0, n, 97)
+    found, scores = nearest(matrix, asked, 7, score="inner")
+    every = matrix[asked] @ matrix.T
+    every[np.arange(len(asked)), asked] = -np.inf
+    order = np.argsort(-every, axis=1, kind="stable")[:, :7]
+    assert np.array_equal(scores, np.take_along_axis(every, order, 1))
+    assert np.array_equal(found, order)
+
+
+def test_an_index_that_was_not_asked_for_is_told_of_and_finds_most(monkeypatch):
+    pytest.importorskip("usearch")
+    # Rows in all directions: an index has to be searched widely.
+    matrix = np.random.default_rng(0).normal(size=(6000, 48)).astype(np.float32)
+    truth, _ = nearest(matrix, np.arange(6000), 10)
+    for place in ("nearest", "suggestions"):
+        monkeypatch.setattr(sys.modules[f"nafs.similarity.{place}"], "EXACT_WORK", 0)
+    with pytest.warns(UserWarning, match=r"an index, which finds about 9\d % of the nearest"):
+        found, _ = nearest(matrix, np.arange(6000), 10)
+    assert np.mean([len(set(a) & set(b)) for a, b in zip(truth, found, strict=True)]) >= 9.5
+    graph = read_adjacency(sp.csr_array((6000, 6000)), directed=False)
+    with pytest.warns(UserWarning, match="through an index"):
+        pairs, scores = suggest_pairs(graph, matrix, 5)
+    best, _ = suggest_pairs(graph, matrix, 5, exact=True)
+    assert pairs.tolist() == best.tolist()
+    assert (np.diff(scores) <= 0).all()
 
 
 def test_links_beyond_a_clique_are_found_through_an_index():

@@ -44,7 +44,7 @@ def similar(
         typer.Option(
             "--exact/--approximate",
             help="Compare with every node, or through an index "
-            "[dim](default: exact as long as that takes about half a minute)[/dim].",
+            "[dim](default: exact as long as that takes a minute or so)[/dim].",
             show_default=False,
         ),
     ] = None,

@@ -39,7 +39,8 @@ COLUMNS = 64  # leading directions of the features that choices are made with
 CLUSTERS = 8  # where nobody says how many
 RISE = 0.8  # share of the rise in modularity from the first hop on
 PATIENCE = 3  # steps of the ladder without a better value after which nothing better is expected
-HIDDEN = 0.05  # share of the edges
+HIDDEN = 0.05  # share of the edges, twice
+MOST_HIDDEN = 10_000  # edges, twice: an AUC is then known to a third of a point
 
 Remake = Callable[[Adjacency], Features]
 
@@ -111,6 +112,7 @@ def choose(
         reasons.append(f"preprocessing {kind} ({why})")
     assert kind is not None
     open_center = settings.center == AUTO and settings.goal == "links" and settings.n_hops == AUTO
+    open_center &= kind != "standardize"  # whose columns have mean 0 already
     centers = ["none", "mean"] if open_center else ["none" if settings.center == AUTO else settings.center]
     held += prepared_nbytes(features, kind, "none" if open_center else centers[0])
     width = features.shape[1]
@@ -140,11 +142,6 @@ def choose(
     return replace(choice, reasons=tuple(reasons)), preparation, prepared
 
 
-def narrow_columns(settings: Settings) -> int:
-    """Leading directions of the features that the choice is made with."""
-    return max(COLUMNS, 3 * (settings.n_clusters or CLUSTERS))
-
-
 def _sweep(
     graph: Adjacency, narrow: Features, settings: Settings, ladder: tuple[int, ...], held: int
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
@@ -160,7 +157,8 @@ def _for_clusters(
     if graph.directed:
         raise ValueError("n_hops='auto' goes by modularity, which is for undirected graphs: name a number")
     count = min(settings.n_clusters or CLUSTERS, graph.n_nodes)
-    narrow, _ = reduce(prepare(features, graph, kind, center), narrow_columns(settings))
+    columns = max(COLUMNS, 3 * (settings.n_clusters or CLUSTERS))
+    narrow, _ = reduce(prepare(features, graph, kind, center), columns)
     curve: dict[int, float] = {}
     found = None
     for hop, matrix in _sweep(graph, narrow, settings, LADDER, held):
@@ -191,13 +189,15 @@ def _for_links(
 ) -> Choice:
     from sklearn.metrics import roc_auc_score
 
-    split = split_links(Graph(graph), validation=HIDDEN, test=HIDDEN, hard=False)
+    hidden = min(HIDDEN, MOST_HIDDEN / max(1, graph.indices.size / 2))
+    split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
     left = split.graph.adjacency
     pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
     truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
     if remake is not None:
         features = remake(left)
-    narrow, _ = reduce(prepare(features, left, kind), narrow_columns(settings))
+    # Two centres are swept: of narrow features a quarter, so that choosing costs no more than embedding.
+    narrow, _ = reduce(prepare(features, left, kind), min(COLUMNS, max(COLUMNS // 2, features.shape[1] // 4)))
     best: tuple[Any, ...] = (-1.0,)
     for center in centers:
         # A map of the columns and a common row taken away commute: nothing wide has to be made dense.

@@ -1,12 +1,14 @@
 """Nearest rows of a matrix: exactly, a block of rows at a time, or through an index where there are many.
 
 The exact way compares every row asked for with every row. Where that would take long, a graph index
-(HNSW, by usearch) finds candidates. It is filled by one thread, so that it is the same each time; scores are
-always computed from the rows themselves.
+(HNSW, by usearch) finds candidates. It is filled by one thread, so that it is the same each time, and
+searched as widely as a sample of rows needs whose nearest are known exactly; scores are always computed from
+the rows themselves.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +18,13 @@ from numpy.typing import NDArray
 from nafs.checks import check_choice
 from nafs.selection.hidden_edges import SCORES
 
-EXACT_WORK = 2.0e12  # multiplications above which an index is used: about half a minute of two cores
+EXACT_WORK = 2.0e12  # multiplications above which an index is used: one to three minutes of two cores
 _BLOCK = 1 << 24  # scores held at a time
 _SPARE = 8  # candidates beyond those asked for, so that rounding in a product cannot lose one
-_CONNECTIVITY, _EXPANSION_ADD, _EXPANSION_SEARCH = 24, 160, 192
+_CHUNK = 64  # scores of which the largest is looked at first
+_CONNECTIVITY, _EXPANSION_ADD = 24, 160
+_EXPANSIONS = (64, 128, 256, 512, 1024, 2048, 4096)  # how widely an index is searched
+_SAMPLE, _RECALL = 200, 0.97  # rows by which that is chosen; share of their nearest to be found
 _ADDED = 4096  # rows put into an index between signals
 BUILDING = 0.7  # of the time goes into building an index, where all rows are then searched
 
@@ -46,7 +51,7 @@ def nearest(
         As many as there are other rows, if those are fewer.
     score : {"cosine", "inner"}
     exact : bool, optional
-        By default as long as that takes about half a minute.
+        By default as long as that takes a minute or so; otherwise a warning tells how many an index finds.
     n_threads : int
         For searching an index.
     progress : callable, optional
@@ -73,10 +78,16 @@ def nearest(
         raise ValueError(f"at least 1 neighbour must be asked for; got {k}")
     k = min(k, n - 1)
     rows = unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
+    chosen = exact is None
     if exact is None:
         exact = float(len(queries)) * matrix.size <= EXACT_WORK
     wanted = min(n, k + 1 + _SPARE)  # itself among them
-    index = None if exact else build_index(rows, score, progress)
+    index = None
+    if not exact:
+        index = build_index(rows, score, progress)
+        recall = widen(index, rows, k, n_threads)
+        if chosen:
+            warnings.warn(tell(recall), stacklevel=2)
     left = 1.0 if index is None else 1.0 - BUILDING
     step = max(1, _BLOCK // max(n if exact else 1, wanted * matrix.shape[1]))
     found, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
@@ -99,7 +110,31 @@ def unit_rows(matrix: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Places of the largest of each row; of those that are alike, the first."""
+    """Places of the largest of each row; of those that are alike, the first.
+
+    They lie in the chunks with the largest maxima, and finding those reads the scores once.
+    """
+    n_rows, n = scores.shape
+    whole, chunks = n // _CHUNK, -(-n // _CHUNK)
+    if chunks <= 2 * count:
+        return _best_of_few(scores, count)
+    peaks = np.empty((n_rows, chunks), np.float32)
+    peaks[:, :whole] = scores[:, : whole * _CHUNK].reshape(n_rows, whole, _CHUNK).max(axis=2)
+    if whole < chunks:
+        peaks[:, whole] = scores[:, whole * _CHUNK :].max(axis=1)
+    taken = np.sort(np.argpartition(-peaks, count - 1, axis=1)[:, :count], axis=1)
+    places = (taken[:, :, None] * _CHUNK + np.arange(_CHUNK)).reshape(n_rows, -1)
+    values = np.take_along_axis(scores, np.minimum(places, n - 1), 1)
+    values[places >= n] = -np.inf
+    inner = _best_of_few(values, count)
+    found = np.take_along_axis(places, inner, 1)
+    least = np.take_along_axis(values, inner, 1).min(axis=1)
+    for row in np.flatnonzero((peaks >= least[:, None]).sum(axis=1) > count):  # some that are alike elsewhere
+        found[row] = _best_of_few(scores[row : row + 1], count)[0]
+    return found
+
+
+def _best_of_few(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
     if count >= scores.shape[1]:
         return np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
     found = np.argpartition(-scores, count - 1, axis=1)[:, :count]
@@ -133,7 +168,6 @@ def build_index(rows: NDArray[np.float32], score: str, progress: ShareDone | Non
         dtype="f32",
         connectivity=_CONNECTIVITY,
         expansion_add=_EXPANSION_ADD,
-        expansion_search=_EXPANSION_SEARCH,
     )
     for begin in range(0, len(rows), _ADDED):
         some = rows[begin : begin + _ADDED]
@@ -141,6 +175,32 @@ def build_index(rows: NDArray[np.float32], score: str, progress: ShareDone | Non
         if progress is not None:
             progress(BUILDING * len(some) / len(rows))
     return index
+
+
+def widen(index: Any, rows: NDArray[np.float32], k: int, n_threads: int) -> float:
+    """Search an index as widely as it takes to find the nearest; the share of them found in a sample."""
+    n = len(rows)
+    sample = np.random.default_rng(0).choice(n, min(_SAMPLE, n), replace=False)
+    truth = [_best(rows[[row]] @ rows.T, min(k + 1, n))[0] for row in sample]
+    recall = 0.0
+    for expansion in _EXPANSIONS:
+        index.expansion_search = max(expansion, k + 1 + _SPARE)
+        found = search_index(index, rows[sample], min(k + 1 + _SPARE, n), n_threads)
+        ranked, _ = _ranked(rows, sample, found, k)
+        hits = [
+            len((set(best.tolist()) - {row}) & set(near)) / max(k, 1)
+            for row, best, near in zip(sample.tolist(), truth, ranked.tolist(), strict=True)
+        ]
+        recall = float(np.mean(hits))
+        if recall >= _RECALL:
+            break
+    return recall
+
+
+def tell(recall: float) -> str:
+    """What a search through an index finds, in words."""
+    share = f"{100 * min(recall, 0.99):.0f} %"
+    return f"so many nodes are searched through an index, which finds about {share} of the nearest"
 
 
 def search_index(index: Any, rows: NDArray[np.float32], count: int, n_threads: int) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,19 @@ from numpy.typing import NDArray
 from nafs.checks import check_choice
 from nafs.graph import Adjacency
 from nafs.selection.hidden_edges import SCORES
-from nafs.similarity.nearest import BUILDING, EXACT_WORK, ShareDone, build_index, search_index, unit_rows
+from nafs.similarity.nearest import (
+    BUILDING,
+    EXACT_WORK,
+    ShareDone,
+    build_index,
+    search_index,
+    tell,
+    unit_rows,
+    widen,
+)
 
 _BLOCK = 1 << 24  # scores held at a time
+_JUDGED = 10  # nearest of a sample that an index has to find
 _CANDIDATES = 64  # of each node, where pairs are looked for through an index
 _MOST_CANDIDATES = 4096  # ... where its nearest are all its neighbours already
 _SPARE = 64  # pairs beyond those asked for, so that rounding in a product cannot lose one
@@ -41,7 +52,7 @@ def suggest_pairs(
         Pairs with one of these; by default any pair.
     score : {"inner", "cosine"}
     exact : bool, optional
-        By default as long as that takes about half a minute; above that, pairs among the 64 nearest of each.
+        By default as long as that takes a minute or so; above that, pairs among the 64 nearest of each.
     n_threads : int
     progress : callable, optional
         Called with the share of the work done since the last call.
@@ -60,10 +71,16 @@ def suggest_pairs(
     rows = unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
     if nodes is not None:
         return _for_nodes(graph, rows, k, nodes, progress)
+    chosen = exact is None
     if exact is None:
         exact = float(len(rows)) * rows.size <= EXACT_WORK
     best = _Best(k)
-    index = None if exact else build_index(rows, "inner", progress)
+    index = None
+    if not exact:
+        index = build_index(rows, "inner", progress)
+        recall = widen(index, rows, min(_JUDGED, len(rows) - 1), n_threads)
+        if chosen:
+            warnings.warn(tell(recall), stacklevel=2)
     left = 1.0 if index is None else 1.0 - BUILDING
     step = max(1, _BLOCK // len(rows)) if exact else 4096
     for begin in range(0, len(rows), step):
