@@ -1,6 +1,7 @@
 """Nothing is lost or half-written, whatever happens to a command."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -69,6 +70,14 @@ def test_a_full_device_behind_stdout(place, words):
     assert done.stderr.count(b"No space left") == 1
     assert b"Exception ignored" not in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_stdout(place):
+    words = f"{shlex.quote(sys.executable)} -m nafs embed e.csv -o z.npy >&-"
+    done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert Path("z.npy").exists()
 
 
 def test_an_interrupt_leaves_no_half_written_output(place):

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nafs import (
     NAFS,
+    Graph,
     Progress,
     oversmoothing_bound,
     oversmoothing_distances,
@@ -65,6 +66,9 @@ def test_transform_needs_fit_and_the_same_features():
         NAFS().transform(X)
     with pytest.raises(ValueError, match="3 features"):
         NAFS().fit(X, adjacency=A).transform(X[:, :3], adjacency=A)
+    for model in (NAFS().fit(X, adjacency=A), NAFS().fit(Graph(A, X))):
+        with pytest.raises(ValueError, match="transform was not: pass adjacency"):
+            model.transform(X)
 
 
 def test_the_constructor_stores_and_fit_checks():

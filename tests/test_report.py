@@ -180,30 +180,37 @@ def test_keys_and_themes(browser, page):
 
 def test_two_fingers_zoom(browser, page):
     open_page(browser, page)
-    zoom = browser.execute_script(
+    found = browser.execute_script(
         "const c = document.querySelector('canvas'), b = c.getBoundingClientRect(), y = b.top + b.height / 2;"
         "c.setPointerCapture = () => {};"
         "const send = (kind, id, x) => c.dispatchEvent(new PointerEvent(kind, {pointerId: id, button: 0,"
         " pointerType: 'touch', clientX: b.left + b.width / 2 + x, clientY: y}));"
-        "send('pointerdown', 7, -40); send('pointerdown', 8, 40);"
-        "send('pointermove', 7, -80); send('pointermove', 8, 80);"
-        "send('pointerup', 7, -80); send('pointerup', 8, 80); return state.zoom"
+        "send('pointerdown', 7, 100); send('pointermove', 7, -40);"
+        "const panned = state.x;"
+        "send('pointerdown', 8, 40); send('pointermove', 7, -80); send('pointermove', 8, 80);"
+        "send('pointerup', 7, -80); const pinched = state.x;"
+        "send('pointermove', 8, 20); send('pointerup', 8, 20);"
+        "return [state.zoom, panned, pinched, state.x]"
     )
-    assert zoom == pytest.approx(2)
+    zoom, panned, pinched, last = found
+    assert zoom == pytest.approx(2), "from where the fingers were when the second one came"
+    assert panned > 0.5
+    assert last > pinched, "the finger that stays goes on moving the map"
     assert text_of(browser, "panel").startswith("No node"), "the second finger is no click"
     assert errors(browser) == []
 
 
-def test_twenty_classes_look_different(browser, tmp_path):
+def test_thirty_two_classes_look_different(browser, tmp_path):
     places = np.random.default_rng(0).normal(size=(100, 8)).astype(np.float32)
-    graph = Graph(np.zeros((100, 100)), labels=[f"class {i % 20:02}" for i in range(100)])
+    graph = Graph(np.zeros((100, 100)), labels=[f"class {i % 50:02}" for i in range(100)])
     write_page(collect(Embedding(places, graph.id_array, graph.labels)), tmp_path / "many.html")
     open_page(browser, tmp_path / "many.html")
     looks = browser.execute_script(
         "return Array.from(document.querySelectorAll('#legend .swatch'),"
         " e => e.className + getComputedStyle(e).backgroundColor)"
     )
-    assert len(set(looks)) == len(looks) == 20
+    assert len(set(looks)) == len(looks) == 32
+    assert text_of(browser, "legend").endswith("and 18 more")
     assert errors(browser) == []
 
 

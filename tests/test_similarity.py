@@ -12,7 +12,8 @@ from conftest import random_graph
 
 from nafs import Embedding, Graph, embed
 from nafs.graph import read_adjacency
-from nafs.similarity import nearest, suggest_pairs
+from nafs.similarity import nearest, suggest_pairs, suggestions
+from nafs.similarity.nearest import build_index, scored_rows, widen
 
 
 def all_scores(matrix, score):
@@ -80,17 +81,42 @@ def test_the_best_missing_links(score, exact, monkeypatch):
         np.testing.assert_allclose(scores[pairs[:, 0] == node], expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("k", [1, 20, 5000])
+def test_short_rows_are_left_out_where_they_cannot_win(k, monkeypatch):
+    monkeypatch.setattr("nafs.similarity.suggestions._BLOCK", 900)
+    monkeypatch.setattr("nafs.similarity.suggestions.EXACT_WORK", 120_000)  # of 180,000 for all pairs
+    rng = np.random.default_rng(3)
+    A, _ = random_graph(2, n=300, density=0.1)
+    graph = read_adjacency(A)
+    matrix = (rng.normal(size=(300, 4)) * rng.lognormal(sigma=1.5, size=(300, 1))).astype(np.float32)
+    matrix[::9] = 0
+    looked_at = []
+    mask = suggestions._mask
+    monkeypatch.setattr(
+        suggestions, "_mask", lambda scores, *rest: (looked_at.append(scores.size), mask(scores, *rest))
+    )
+    pairs, scores = suggest_pairs(graph, matrix, k, exact=None if k < 100 else True)
+    every = all_scores(matrix, "inner")
+    missing = np.triu(A.toarray() == 0, 1)
+    expected = -np.sort(-every[missing])[:k]
+    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(every[tuple(pairs.T)], expected, rtol=1e-4, atol=1e-6)
+    assert missing[tuple(pairs.T)].all()
+    assert sum(looked_at) < (20_000 if k < 100 else 60_000)
+
+
 @pytest.mark.parametrize("exact", [True, False])
-def test_progress_ends_at_the_whole(exact):
+def test_progress_ends_at_the_whole(exact, monkeypatch):
     if not exact:
         pytest.importorskip("usearch")
+    monkeypatch.setattr(suggestions, "_BLOCK", 1 << 21)
     rng = np.random.default_rng(0)
     A, _ = random_graph(1, n=9000, density=0.0005, n_features=1)
     matrix = rng.normal(size=(9000, 4)).astype(np.float32)
     graph = read_adjacency(A, directed=False)
     for search in (
         lambda told: nearest(matrix, np.arange(9000), 3, exact=exact, progress=told),
-        lambda told: suggest_pairs(graph, matrix, 3, exact=exact, progress=told),
+        lambda told: suggest_pairs(graph, matrix, 3, score="cosine", exact=exact, progress=told),
         lambda told: suggest_pairs(graph, matrix, 3, nodes=np.arange(4), progress=told),
     ):
         shares: list[float] = []
@@ -216,15 +242,44 @@ def test_of_rows_that_score_alike_the_first_comes_first():
 
 
 @pytest.mark.parametrize("n", [4000, 4096, 4097])
-def test_the_best_of_many_are_those_of_a_stable_sort(n):
-    matrix = np.random.default_rng(n).integers(-2, 3, size=(n, 3)).astype(np.float32)  # many score alike
+@pytest.mark.parametrize("alike", [True, False])
+def test_the_best_of_many_are_those_of_a_stable_sort(n, alike):
+    rng = np.random.default_rng(n)
+    largest = 2 if alike else 999  # products are exact in float32
+    matrix = rng.integers(-largest, largest + 1, size=(n, 3)).astype(np.float32)
+    matrix[-1] = 3 * matrix[0]  # the best of some is in the last chunk
     asked = np.arange(0, n, 97)
     found, scores = nearest(matrix, asked, 7, score="inner")
     every = matrix[asked] @ matrix.T
     every[np.arange(len(asked)), asked] = -np.inf
     order = np.argsort(-every, axis=1, kind="stable")[:, :7]
+    assert found[0, 0] == n - 1
     assert np.array_equal(scores, np.take_along_axis(every, order, 1))
     assert np.array_equal(found, order)
+
+
+def test_a_row_that_is_no_number_is_refused():
+    matrix = np.eye(4, dtype=np.float32)
+    matrix[2, 1] = np.nan
+    graph = read_adjacency(sp.csr_array((4, 4)), directed=False)
+    with pytest.raises(ValueError, match="NaN or inf"):
+        nearest(matrix, np.arange(1), 2)
+    with pytest.raises(ValueError, match="NaN or inf"):
+        suggest_pairs(graph, matrix, 2)
+
+
+def test_an_index_with_twins_and_more_neighbours_than_it_leads_to():
+    pytest.importorskip("usearch")
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(3000, 8)).astype(np.float32)[rng.integers(0, 600, 3000)]  # about five of each
+    matrix[:200] = 0
+    index = build_index(scored_rows(matrix, "cosine"), "cosine")
+    assert widen(index, scored_rows(matrix, "cosine"), 10, 1) >= 0.97
+    assert index.expansion_search <= 256, "rows that score alike are as good"
+    few = rng.normal(size=(700, 8)).astype(np.float32)
+    found, scores = nearest(few, np.arange(700), 699, exact=False)
+    assert (found >= 0).all()
+    assert np.isfinite(scores).all()
 
 
 def test_an_index_that_was_not_asked_for_is_told_of_and_finds_most(monkeypatch):
@@ -234,6 +289,7 @@ def test_an_index_that_was_not_asked_for_is_told_of_and_finds_most(monkeypatch):
     truth, _ = nearest(matrix, np.arange(6000), 10)
     for place in ("nearest", "suggestions"):
         monkeypatch.setattr(sys.modules[f"nafs.similarity.{place}"], "EXACT_WORK", 0)
+    monkeypatch.setattr("nafs.similarity.suggestions._TRIED", 0)
     with pytest.warns(UserWarning, match=r"an index, which finds about 9\d % of the nearest"):
         found, _ = nearest(matrix, np.arange(6000), 10)
     assert np.mean([len(set(a) & set(b)) for a, b in zip(truth, found, strict=True)]) >= 9.5

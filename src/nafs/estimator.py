@@ -229,6 +229,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         ----------
         X : array-like or sparse matrix of shape (m, f)
         adjacency : sparse matrix of shape (m, m), optional
+            Needed where ``fit`` was given one.
         progress : callable, optional
 
         Returns
@@ -236,6 +237,11 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         ndarray of float32, shape (m, columns)
         """
         check_is_fitted(self, "embedding_")
+        if self._had_graph and adjacency is None and not isinstance(X, Graph):
+            raise ValueError(
+                "fit was given a graph and transform was not: pass adjacency=...; "
+                "the rows that were fitted are in embedding_"
+            )
         features, graph = self._read(X, adjacency, reset=False)
         settings, held = self._settings(), _held(features, graph, X, adjacency)
         prepared = self._preparation.apply(features)
@@ -345,6 +351,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         self.embedding_ = _embed(graph, prepared, method, settings, held, progress)
         self.n_hops_ = self.choice_.n_hops
         self.adjacency_ = graph
+        self._had_graph = adjacency is not None or isinstance(X, Graph)
         return self.embedding_
 
     def _read(self, X: Any, adjacency: Any, *, reset: bool | None) -> tuple[Features, Adjacency]:

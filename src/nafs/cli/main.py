@@ -44,7 +44,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _flushed(code: int) -> int:
     """Write out what is left of the output, which may fail only now; the code to end with."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as it is where the shell closed it
+            sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again
         return code or (1 if isinstance(error, BrokenPipeError) else _say(error, BAD_INPUT))

@@ -48,8 +48,11 @@ def choose_engine(
 ) -> str:
     """The engine that was asked for; by default memory where that fits, or else disk.
 
-    Raises MemoryError, before anything is made, where the limit is too small for it.
+    Raises MemoryError, before anything is made, where the limit is too small for it; the Dask engine does
+    that itself when it knows its workers, whose limit it is.
     """
+    if settings.engine == "dask":
+        return "dask"
     resources = settings.resources()
     dtype, limit = resources["state_dtype"], resources["memory_limit"]
     room = _SHARE * free_memory() if limit is None else limit
@@ -64,7 +67,7 @@ def choose_engine(
         if settings.engine == AUTO and limit is not None:  # what the usual engine lacks is the better hint
             memory.plan(graph, n_features, method, state_dtype=dtype, memory_limit=limit, held=held)
         raise error from None
-    return "disk" if settings.engine == AUTO else settings.engine
+    return "disk"
 
 
 def embed(

@@ -63,7 +63,7 @@ def read_embedding(
         if table.features is None:
             raise ValueError(f"{name}: there are no columns of numbers in it")
         matrix, about = table.features, _parquet_about(name) if is_parquet(name) else {}
-    check_unique(table.ids, name)
+    check_unique(table.ids, str(beside) if is_matrix(name) else name)
     if graph is None:
         return _checked(matrix, name), table.ids, table.labels, about
     places = positions(table.ids, graph.id_array)
@@ -73,6 +73,8 @@ def read_embedding(
         count = f"{len(lacking)} of {graph.n_nodes}"
         raise ValueError(f"{name}: {count} nodes are not in it, such as {example!r}")
     labels = None if table.labels is None else table.labels.take(pa.array(places))
+    if labels is not None and labels.null_count == len(labels):  # those of other nodes
+        labels = None
     return _checked(np.asarray(matrix)[places], name), graph.id_array, labels, about
 
 

@@ -26,7 +26,7 @@ STEPS = (0, 5, 10, 20, 50, 100, 200)
 NEIGHBOURS = 10
 LINKS = 15  # graph neighbours listed for a node, at most
 SPEED_HOPS = 50
-CLUSTERS = 8  # where nobody says how many
+CLUSTERS, MOST_CLUSTERS = 8, 100  # where nobody says how many
 _NARROW = 64  # columns of the features in the replay
 _UNKNOWN = 65535
 
@@ -54,7 +54,7 @@ def collect(
         What was embedded: without it there are no degrees, hops and graph neighbours.
     title : str
     n_clusters : int, optional
-        The number of classes by default, or 8.
+        By default the number of classes, at most 100; without classes 8.
     replay : bool
         Whether to draw the maps of a sample at several numbers of hops.
     run : dict, optional
@@ -81,8 +81,8 @@ def collect(
     with part("map"):
         places = tsne(rows, seed=seed, n_threads=n_threads)
     with part("clusters"):
-        count = n_clusters or (len(labels.classes) if labels is not None else CLUSTERS)
-        count = min(count, n)
+        usual = CLUSTERS if labels is None else min(len(labels.classes), MOST_CLUSTERS)
+        count = min(n_clusters or usual, n)
         undirected = graph if graph is not None and not graph.adjacency.directed else None
         found = cluster(matrix, count, seed=seed, graph=undirected)
     with part("neighbours"):
@@ -295,6 +295,11 @@ def _links(adjacency: Adjacency, shown: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _classes(title: str, codes: NDArray[Any], names: list[str]) -> dict[str, Any]:
+    """Classes of the nodes shown; of more than can be numbered in 16 bits, only those that occur."""
+    if len(names) >= _UNKNOWN:
+        there = np.unique(codes[codes >= 0])
+        codes = np.where(codes < 0, -1, np.searchsorted(there, codes))
+        names = [names[i] for i in there]
     values = np.where(codes < 0, _UNKNOWN, codes).astype(np.uint16)
     return {"title": title, "names": names, "values": pack(values)}
 

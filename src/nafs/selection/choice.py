@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.budget import show_bytes
 from nafs.engines import memory
 from nafs.engines.run import choose_engine
 from nafs.engines.settings import AUTO, LADDER, Settings
@@ -35,7 +36,7 @@ from nafs.selection.preprocessing import (
 )
 from nafs.selection.quality import modularity
 
-COLUMNS = 64  # leading directions of the features that choices are made with
+COLUMNS = 64  # leading directions of the features that choices are made with, about
 CLUSTERS = 8  # where nobody says how many
 RISE = 0.8  # share of the rise in modularity from the first hop on
 PATIENCE = 3  # steps of the ladder without a better value after which nothing better is expected
@@ -114,12 +115,14 @@ def choose(
     open_center = settings.center == AUTO and settings.goal == "links" and settings.n_hops == AUTO
     open_center &= kind != "standardize"  # whose columns have mean 0 already
     centers = ["none", "mean"] if open_center else ["none" if settings.center == AUTO else settings.center]
-    held += prepared_nbytes(features, kind, "none" if open_center else centers[0])
-    width = features.shape[1]
+    copied = prepared_nbytes(features, kind, "none" if open_center else centers[0])
+    width, left = features.shape[1], copied  # of the copies, when the engine starts
     if settings.reduce_to is not None and settings.reduce_to < width:
         width = settings.reduce_to
-        held += 4 * features.shape[0] * width
-    choose_engine(graph, width, settings.method(), settings, held)
+        left = 4 * features.shape[0] * width
+        _check_limit(settings, held + copied + left, "preparing and reducing the features")
+    choose_engine(graph, width, settings.method(), settings, held + left)
+    held += copied
     if settings.n_hops != AUTO:
         choice = Choice(int(settings.n_hops), kind, centers[0])
     elif settings.goal == "links":
@@ -140,6 +143,14 @@ def choose(
         )
         preparation, prepared = replace(preparation, directions=directions), reduced
     return replace(choice, reasons=tuple(reasons)), preparation, prepared
+
+
+def _check_limit(settings: Settings, needed: int, what: str) -> None:
+    limit = settings.resources()["memory_limit"]
+    if limit is not None and needed > limit:
+        raise MemoryError(
+            f"{what} takes {show_bytes(needed)}, more than the memory_limit of {show_bytes(limit)}"
+        )
 
 
 def _sweep(
@@ -189,15 +200,16 @@ def _for_links(
 ) -> Choice:
     from sklearn.metrics import roc_auc_score
 
-    hidden = min(HIDDEN, MOST_HIDDEN / max(1, graph.indices.size / 2))
+    hidden = min(HIDDEN, MOST_HIDDEN / max(1, int(np.count_nonzero(graph.rows < graph.indices))))
     split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
     left = split.graph.adjacency
     pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
     truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
     if remake is not None:
         features = remake(left)
-    # Two centres are swept: of narrow features a quarter, so that choosing costs no more than embedding.
-    narrow, _ = reduce(prepare(features, left, kind), min(COLUMNS, max(COLUMNS // 2, features.shape[1] // 4)))
+    # There may be two centres to sweep, so narrow features are narrowed further.
+    columns = min(COLUMNS, max(COLUMNS // 2, features.shape[1] // 4))
+    narrow, _ = reduce(prepare(features, left, kind), columns)
     best: tuple[Any, ...] = (-1.0,)
     for center in centers:
         # A map of the columns and a common row taken away commute: nothing wide has to be made dense.

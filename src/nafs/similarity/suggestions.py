@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
@@ -16,14 +17,15 @@ from nafs.similarity.nearest import (
     EXACT_WORK,
     ShareDone,
     build_index,
+    scored_rows,
     search_index,
     tell,
-    unit_rows,
     widen,
 )
 
 _BLOCK = 1 << 24  # scores held at a time
-_JUDGED = 10  # nearest of a sample that an index has to find
+_TRIED = 16  # blocks of pairs after which it is plain how many are worth a look
+_SEARCHED = 4096  # nodes looked up in an index at a time
 _CANDIDATES = 64  # of each node, where pairs are looked for through an index
 _MOST_CANDIDATES = 4096  # ... where its nearest are all its neighbours already
 _SPARE = 64  # pairs beyond those asked for, so that rounding in a product cannot lose one
@@ -68,35 +70,72 @@ def suggest_pairs(
         raise ValueError(f"at least 1 link must be asked for; got {k}")
     if graph.directed:
         raise ValueError("links are suggested for undirected graphs: read the graph with directed=False")
-    rows = unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
+    rows = scored_rows(matrix, score)
     if nodes is not None:
         return _for_nodes(graph, rows, k, nodes, progress)
-    chosen = exact is None
-    if exact is None:
-        exact = float(len(rows)) * rows.size <= EXACT_WORK
+    if exact is not False:
+        found = _exact_pairs(graph, rows, k, None if exact else EXACT_WORK, progress)
+        if found is not None:
+            return found.pairs, found.scores
     best = _Best(k)
-    index = None
-    if not exact:
-        index = build_index(rows, "inner", progress)
-        recall = widen(index, rows, min(_JUDGED, len(rows) - 1), n_threads)
-        if chosen:
-            warnings.warn(tell(recall), stacklevel=2)
-    left = 1.0 if index is None else 1.0 - BUILDING
-    step = max(1, _BLOCK // len(rows)) if exact else 4096
-    for begin in range(0, len(rows), step):
-        end = min(len(rows), begin + step)
-        if index is None:
-            scores = rows[begin:end] @ rows[begin:].T
-            _mask(scores, graph, begin, end, begin)
-            scores[np.tri(end - begin, scores.shape[1], dtype=bool)] = -np.inf  # each pair once
-            at = _top(scores.ravel(), k + _SPARE)
-            pairs = np.column_stack([begin + at // scores.shape[1], begin + at % scores.shape[1]])
-        else:
-            pairs = _near_pairs(index, graph, rows, begin, end, n_threads)
-        best.add(pairs, np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]]))
+    index = build_index(rows, "inner", progress)
+    recall = widen(index, rows, _CANDIDATES, n_threads)
+    if exact is None:
+        warnings.warn(tell(recall), stacklevel=2)
+    for begin in range(0, len(rows), _SEARCHED):
+        end = min(len(rows), begin + _SEARCHED)
+        best.add(rows, _near_pairs(index, graph, rows, begin, end, n_threads))
         if progress is not None:
-            progress(left * (end - begin) / len(rows))
+            progress((1.0 - BUILDING) * (end - begin) / len(rows))
     return best.pairs, best.scores
+
+
+def _exact_pairs(
+    graph: Adjacency, rows: NDArray[np.float32], k: int, limit: float | None, progress: ShareDone | None
+) -> _Best | None:
+    """The best of all pairs; ``None`` if that takes more multiplications than the limit.
+
+    No score exceeds the product of the lengths of two rows. So rows are taken from the longest on, each with
+    those that are long enough for the pair to be among the best so far; often that is a few of them.
+    """
+    n = len(rows)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    order = np.argsort(-lengths, kind="stable")
+    lengths, rows = lengths[order], rows[order]
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    best, begin, told = _Best(k), 0, 0.0
+    for block in itertools.count():
+        if block == _TRIED and limit is not None:
+            pairs_left = np.maximum(_reach(lengths, begin, n, best.least) - np.arange(begin, n), 0).sum()
+            if float(pairs_left) * rows.shape[1] > limit:
+                return None
+        stop = int(_reach(lengths, begin, begin + 1, best.least).max(initial=0))
+        if stop <= begin + 1:
+            break
+        end = min(stop, begin + max(1, _BLOCK // (stop - begin)))
+        scores = rows[begin:end] @ rows[begin:stop].T
+        _mask(scores, graph, order[begin:end], place, begin)
+        scores[:, : end - begin][np.tri(end - begin, dtype=bool)] = -np.inf  # each pair once
+        at = _top(scores.ravel(), k + _SPARE)
+        pairs = np.column_stack([begin + at // scores.shape[1], begin + at % scores.shape[1]])
+        best.add(rows, pairs, order)
+        begin = end
+        if progress is not None and block > _TRIED:
+            progress(begin / n - told)
+            told = begin / n
+    if progress is not None:
+        progress(1.0 - told)
+    return best
+
+
+def _reach(lengths: NDArray[np.float64], begin: int, end: int, least: float) -> NDArray[np.int64]:
+    """For rows begin..end, how many rows, longest first, may make a pair with it that scores so much."""
+    some = lengths[begin:end]
+    if least <= 0:
+        return np.full(len(some), len(lengths))
+    needed = least * (1 - 1e-5) / np.maximum(some, 1e-300)
+    return np.asarray(len(lengths) - np.searchsorted(lengths[::-1], needed, side="left"))
 
 
 def _near_pairs(
@@ -131,7 +170,7 @@ def _for_nodes(
         scores[node] = -np.inf
         best = _Best(k)
         at = _top(scores, k + _SPARE)
-        best.add(np.column_stack([np.full(len(at), node), at]), np.einsum("j,ij->i", rows[node], rows[at]))
+        best.add(rows, np.column_stack([np.full(len(at), node), at]))
         pairs.append(best.pairs)
         found.append(best.scores)
         if progress is not None:
@@ -146,7 +185,17 @@ class _Best:
         self.k = k
         self.pairs, self.scores = np.empty((0, 2), np.int64), np.empty(0, np.float32)
 
-    def add(self, pairs: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+    @property
+    def least(self) -> float:
+        """What a pair must score to be among them."""
+        return float(self.scores[-1]) if len(self.scores) == self.k else -np.inf
+
+    def add(
+        self, rows: NDArray[np.float32], pairs: NDArray[np.int64], names: NDArray[np.int64] | None = None
+    ) -> None:
+        """Take pairs of rows into account; ``names`` are the nodes' numbers where rows have another order."""
+        scores = np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]])
+        pairs = pairs if names is None else np.sort(names[pairs], axis=1)
         pairs, scores = np.concatenate([self.pairs, pairs]), np.concatenate([self.scores, scores])
         order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))
         pairs, scores = pairs[order], scores[order]
@@ -166,13 +215,20 @@ def _top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     return np.asarray(at[scores[at] > -np.inf])
 
 
-def _mask(scores: NDArray[np.float32], graph: Adjacency, begin: int, end: int, left: int) -> None:
-    """Put edges out of the running; column 0 is node ``left``."""
-    offsets = graph.indptr[begin : end + 1]
-    rows = np.repeat(np.arange(end - begin), np.diff(offsets))
-    columns = graph.indices[offsets[0] : offsets[-1]]
-    here = columns >= left
-    scores[rows[here], columns[here] - left] = -np.inf
+def _mask(
+    scores: NDArray[np.float32],
+    graph: Adjacency,
+    nodes: NDArray[np.int64],
+    place: NDArray[np.int64],
+    left: int,
+) -> None:
+    """Put edges out of the running: rows are ``nodes``, and column 0 is the node whose place is ``left``."""
+    counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
+    rows = np.repeat(np.arange(len(nodes)), counts)
+    firsts = np.repeat(graph.indptr[nodes] - (np.cumsum(counts) - counts), counts)
+    columns = place[graph.indices[firsts + np.arange(len(rows))]] - left
+    here = (columns >= 0) & (columns < scores.shape[1])
+    scores[rows[here], columns[here]] = -np.inf
 
 
 def _are_edges(graph: Adjacency, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
