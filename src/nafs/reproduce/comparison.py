@@ -24,7 +24,7 @@ from nafs.smoothing.method import DEFAULT_R
 from nafs.tasks import TaskResult, evaluate_classification, evaluate_clustering, evaluate_links
 
 HOPS = 20  # of the method's default, for every data set
-LARGE, STARTS_LARGE = 10_000, 1  # nodes, and starts there: on PubMed they all end alike
+LARGE, STARTS_LARGE = 10_000, 3  # nodes, and starts there: of three, one is good on PubMed
 STARTS = 10  # of K-means for each seed, as scikit-learn had by default when the paper was written
 HEADER = ["data set", "method", "metric", "published", "paper's hops, here", "nothing chosen, here"]
 EXPLANATION = (
@@ -117,9 +117,9 @@ CLUSTERING = Task(
     published.CLUSTERS_OF_OTHERS,
     published.CLUSTER_HOPS,
     _clusters,
-    f"K-means on the embedding as it is, best of {STARTS} starts ({STARTS_LARGE} on PubMed, where all end "
-    "alike); mean ± deviation over {seeds} seeds. AGC and spectral clustering have the input of K-means that "
-    "their papers prescribe.",
+    f"K-means on the embedding as it is, best of {STARTS} starts ({STARTS_LARGE} on PubMed); mean ± "
+    "deviation over {seeds} seeds. AGC and spectral clustering have the input of K-means that their papers "
+    "prescribe.",
     rivals=CLUSTERING_RIVALS,
 )
 CLASSIFICATION = Task(

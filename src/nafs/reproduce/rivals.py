@@ -76,15 +76,16 @@ def ndls(graph: Graph, epsilon: float = 0.02, most: int = 200, keep: float = 0.1
     end = stationary_state(scaled, graph.adjacency, 0.5)
     own = np.asarray(scaled.toarray(), np.float32)
     total, count = np.zeros_like(own), np.zeros(len(own), np.float32)
-    going = np.ones(len(own), bool)
+    going = np.arange(len(own))
     model = NAFS(most - 1, 0.5, weighting="last")
     for hop, state in model.sweep(scaled, adjacency=graph.adjacency, hops=range(most)):
-        going &= np.linalg.norm(state - end, axis=1) >= epsilon
-        if hop == 0:
-            going[:] = True  # the features themselves always count
-        if not going.any():
+        rows = state[going]
+        if hop > 0:  # the features themselves always count
+            far = np.linalg.norm(rows - end[going], axis=1) >= epsilon
+            going, rows = going[far], rows[far]
+        if not len(going):
             break
-        total[going] += state[going]
+        total[going] += rows
         count[going] += 1
     return (1 - keep) * total / count[:, None] + keep * own
 
