@@ -44,7 +44,7 @@ def similar(
         typer.Option(
             "--exact/--approximate",
             help="Compare with every node, or through an index "
-            "[dim](default: exact as long as that takes a minute or so)[/dim].",
+            "[dim](default: exact unless an index takes less time)[/dim].",
             show_default=False,
         ),
     ] = None,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nafs.checks import check_choice
 from nafs.selection.hidden_edges import SCORES
 
-EXACT_WORK = 2.0e12  # multiplications above which an index is used: a minute or two of two cores
+EXACT_WORK = 3.0e13  # multiplications above which an index takes less time, if filled by one thread
 _BLOCK = 1 << 24  # scores held at a time
 _SPARE = 8  # candidates beyond those asked for, so that rounding in a product cannot lose one
 _CHUNK = 64  # scores of which the largest is looked at first
@@ -52,7 +52,8 @@ def nearest(
         As many as there are other rows, if those are fewer.
     score : {"cosine", "inner"}
     exact : bool, optional
-        By default as long as that takes a minute or so; otherwise a warning tells how many an index finds.
+        By default unless an index takes less time (from half a million nodes of 128 columns on, if all are
+        asked for); then a warning tells how many it finds.
     n_threads : int
         For searching an index.
     progress : callable, optional

@@ -54,7 +54,7 @@ def suggest_pairs(
         Pairs with one of these; by default any pair.
     score : {"inner", "cosine"}
     exact : bool, optional
-        By default as long as that takes a minute or so; above that, pairs among the 64 nearest of each.
+        By default unless an index takes less time; then pairs among the 64 nearest of each.
     n_threads : int
     progress : callable, optional
         Called with the share of the work done since the last call.
