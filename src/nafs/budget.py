@@ -53,6 +53,21 @@ def show_bytes(size: int) -> str:
     return f"{size} B"
 
 
+def check_limit(needed: int, limit: int | None, what: str, hint: str) -> None:
+    """Raise MemoryError, before it is done, where something takes more than the limit.
+
+    Examples
+    --------
+    >>> from nafs.budget import check_limit
+    >>> check_limit(2_000_000, 1_000_000, "copying takes", "raise the limit")
+    Traceback (most recent call last):
+    MemoryError: copying takes 2 MB, more than the memory_limit of 1 MB; raise the limit
+    """
+    if limit is not None and needed > limit:
+        shown = f"more than the memory_limit of {show_bytes(limit)}"
+        raise MemoryError(f"{what} {show_bytes(needed)}, {shown}; {hint}")
+
+
 def total_memory() -> int:
     """Bytes of memory that this machine, or the container around the process, has."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

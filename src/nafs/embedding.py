@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import show_bytes
+from nafs.budget import check_limit
 from nafs.checks import check_choice
 from nafs.engines import run
 from nafs.engines.progress import ProgressCallback
@@ -341,10 +341,9 @@ def making_embedding(
 
 def _check_structural(graph: Graph, columns: int, settings: Settings) -> None:
     """Structural features are made in memory: raise before that where the limit forbids it."""
-    limit = settings.resources()["memory_limit"]
-    needed = 4 * (graph.n_nodes * (columns + 4 * 16) + graph.adjacency.n_stored)
-    if limit is not None and needed > limit:
-        raise MemoryError(
-            f"the graph has no features, and making {columns} structural ones takes {show_bytes(needed)}, "
-            f"more than the memory_limit of {show_bytes(limit)}; give features, or fewer columns"
-        )
+    check_limit(
+        4 * (graph.n_nodes * (columns + 4 * 16) + graph.adjacency.n_stored),
+        settings.resources()["memory_limit"],
+        f"the graph has no features, and making {columns} structural ones takes",
+        "give features, or fewer columns",
+    )

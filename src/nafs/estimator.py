@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from nafs.budget import parse_memory, show_bytes
+from nafs.budget import check_limit, parse_memory
 from nafs.engines import memory, run
 from nafs.engines.progress import ProgressCallback
 from nafs.engines.settings import Settings
@@ -367,13 +367,12 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         features = read_features(X)
         if adjacency is None:
             return features, nearest_neighbor_graph(X, self.n_neighbors, self.metric)
-        limit, needed = parse_memory(self.memory_limit), reading_nbytes(adjacency)
-        if limit is not None and needed > limit:
-            raise MemoryError(
-                f"bringing the graph into canonical form may take {show_bytes(needed)}, more than the "
-                f"memory_limit of {show_bytes(limit)}; raise the limit, or pass what "
-                "nafs.graph.read_adjacency returns"
-            )
+        check_limit(
+            reading_nbytes(adjacency),
+            parse_memory(self.memory_limit),
+            "bringing the graph into canonical form may take",
+            "raise the limit, or pass what nafs.graph.read_adjacency returns",
+        )
         graph = read_adjacency(
             adjacency, features.shape[0], directed=self.directed, self_loops=self.self_loops
         )

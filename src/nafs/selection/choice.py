@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import show_bytes
+from nafs.budget import check_limit
 from nafs.engines import memory
 from nafs.engines.run import choose_engine
 from nafs.engines.settings import AUTO, LADDER, Settings
@@ -120,7 +120,12 @@ def choose(
     if settings.reduce_to is not None and settings.reduce_to < width:
         width = settings.reduce_to
         left = 4 * features.shape[0] * width
-        _check_limit(settings, held + copied + left, "preparing and reducing the features")
+        check_limit(
+            held + copied + left,
+            settings.resources()["memory_limit"],
+            "preparing and reducing the features takes",
+            "raise the limit, or reduce them beforehand",
+        )
     choose_engine(graph, width, settings.method(), settings, held + left)
     held += copied
     if settings.n_hops != AUTO:
@@ -143,14 +148,6 @@ def choose(
         )
         preparation, prepared = replace(preparation, directions=directions), reduced
     return replace(choice, reasons=tuple(reasons)), preparation, prepared
-
-
-def _check_limit(settings: Settings, needed: int, what: str) -> None:
-    limit = settings.resources()["memory_limit"]
-    if limit is not None and needed > limit:
-        raise MemoryError(
-            f"{what} takes {show_bytes(needed)}, more than the memory_limit of {show_bytes(limit)}"
-        )
 
 
 def _sweep(
