@@ -206,3 +206,13 @@ def test_limits_nobody_understands(limit):
 @pytest.mark.parametrize(("size", "text"), [(5, "5 B"), (1500, "1.5 kB"), (2 * 10**12, "2 TB")])
 def test_sizes_for_people(size, text):
     assert show_bytes(size) == text
+
+
+def test_reduced_features_count_when_they_are_held():
+    # 24 MB of features, 24 MB prepared, 1.3 MB reduced: the engine starts when the prepared copy is gone.
+    A = sp.csr_array((20_000, 20_000))
+    X = np.random.default_rng(0).random((20_000, 300), dtype=np.float32)
+    settings = {"preprocessing": "l2", "reduce_to": 16, "r": 0.5, "engine": "memory"}
+    assert NAFS(2, memory_limit="27MB", **settings).fit_transform(X, adjacency=A).shape == (20_000, 16)
+    with pytest.raises(MemoryError, match=r"reducing the features takes 25\.4 MB, .* of 25 MB; raise"):
+        NAFS(2, memory_limit="25MB", **settings).fit(X, adjacency=A)

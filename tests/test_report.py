@@ -15,6 +15,7 @@ from conftest import random_graph
 from nafs import Embedding, Graph, embed, smoothing_weights
 from nafs.pictures.layout import tsne, turned_like
 from nafs.report import collect, render, write_page
+from nafs.report.contents import _classes
 
 pytest.importorskip("openTSNE")
 EVIL = "<img src=x onerror=\"document.title='broken in'\">"
@@ -327,3 +328,11 @@ def test_an_embedding_in_text_is_not_taken_for_edges(tmp_path):
     Graph(A, X, ids=graph.id_array).save(bare)
     assert run("report", tmp_path / "e.csv", "--graph", bare, "-o", page, "-q", "--force") == 0
     assert '"title":"label"' in page.read_text(encoding="utf-8"), "its labels are kept"
+
+
+def test_more_classes_than_sixteen_bits_number():
+    codes = np.array([70_000, -1, 3, 65_535, 70_000])
+    column = _classes("label", codes, [f"class {i}" for i in range(70_001)])
+    values = np.frombuffer(base64.b64decode(column["values"]["data"]), np.uint16)
+    names = [None if value == 65535 else column["names"][value] for value in values]
+    assert names == ["class 70000", None, "class 3", "class 65535", "class 70000"]

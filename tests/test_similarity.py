@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from command import run
 from conftest import random_graph
 
-from nafs import Embedding, Graph, embed
+from nafs import Embedding, Graph, embed, read_graph
 from nafs.graph import read_adjacency
 from nafs.similarity import nearest, suggest_pairs, suggestions
 from nafs.similarity.nearest import build_index, scored_rows, widen
@@ -337,3 +337,12 @@ def test_no_command_has_two_options_of_one_name():
     for name, command in typer.main.get_command(app).commands.items():
         flags = [flag for option in command.params for flag in option.opts]
         assert len(flags) == len(set(flags)), name
+
+
+def test_labels_of_other_nodes_alone_are_no_labels(tmp_path):
+    (tmp_path / "z.csv").write_text("id,e0,e1,label\nann,1,0,red\nbob,0,1,\ncy,1,1,\n")
+    (tmp_path / "e.csv").write_text("bob,cy\n")
+    assert Embedding.load(tmp_path / "z.csv").labels.classes == ("red",)
+    found = Embedding.load(tmp_path / "z.csv", read_graph(tmp_path / "e.csv"))
+    assert found.labels is None
+    assert found.matrix.tolist() == [[0, 1], [1, 1]]
