@@ -163,9 +163,9 @@ def _unit_rows(matrix: NDArray[Any]) -> NDArray[Any]:
 
 def _spread(matrix: NDArray[Any], clusters: NDArray[np.int64]) -> float:
     """Mean over clusters of the mean squared distance between two of their nodes."""
-    n, count = len(matrix), int(clusters.max()) + 1
     sizes = np.bincount(clusters)
-    sums = sp.csr_array((np.ones(n), (clusters, np.arange(n))), shape=(count, n)) @ matrix
+    members = np.equal.outer(np.arange(len(sizes)), clusters)
+    sums = (members.astype(matrix.dtype) @ matrix).astype(np.float64)
     squares = np.bincount(clusters, np.einsum("ij,ij->i", matrix, matrix).astype(np.float64))
     within = squares - np.einsum("ij,ij->i", sums, sums) / sizes
     return float(np.mean(2 * within / np.maximum(sizes - 1, 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,13 @@ def cluster(
     -------
     ndarray of int, shape (n,)
     """
+    return _clusters_by_seed(matrix, n_clusters, graph, method, n_init)(seed)
+
+
+def _clusters_by_seed(
+    matrix: NDArray[Any], n_clusters: int, graph: Graph | None, method: str, n_init: int
+) -> Callable[[int], NDArray[np.int64]]:
+    """What finds the clusters for a seed; what all seeds have in common is done here, once."""
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
     check_choice("method", method, METHODS)
@@ -56,14 +64,19 @@ def cluster(
     if method == "mixture":
         edges = None if graph is None or graph.adjacency.directed else graph.adjacency
         points = project(matrix, 2 * n_clusters)
-        return mixture(points, n_clusters, graph=edges, seed=seed, n_init=n_init)
+        return lambda seed: mixture(points, n_clusters, graph=edges, seed=seed, n_init=n_init)
     if matrix.shape[0] <= _FEW and matrix.shape[1] > 256:
-        return kmeans_of_products(_products(matrix), n_clusters, seed, n_init)
-    if matrix.size > _LARGE:
-        model = MiniBatchKMeans(n_clusters, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
-    else:
-        model = KMeans(n_clusters, n_init=n_init, random_state=seed)
-    return np.asarray(model.fit_predict(matrix), dtype=np.int64)
+        products = _products(matrix)
+        return lambda seed: kmeans_of_products(products, n_clusters, seed, n_init)
+
+    def kmeans(seed: int) -> NDArray[np.int64]:
+        if matrix.size > _LARGE:
+            model = MiniBatchKMeans(n_clusters, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
+        else:
+            model = KMeans(n_clusters, n_init=n_init, random_state=seed)
+        return np.asarray(model.fit_predict(matrix), dtype=np.int64)
+
+    return kmeans
 
 
 def _products(matrix: NDArray[Any]) -> NDArray[np.float32]:
@@ -124,10 +137,9 @@ def evaluate_clustering(
     if seeds < 1:
         raise ValueError(f"at least 1 seed is needed; got {seeds}")
     values: dict[str, list[float]] = {}
-    check_choice("method", method, METHODS)
+    find = _clusters_by_seed(matrix, n_clusters, graph, method, n_init)
     for seed in range(seeds):
-        found = cluster(matrix, n_clusters, graph=graph, method=method, seed=seed, n_init=n_init)
-        for name, value in judge_clusters(found, graph.adjacency, graph.labels).items():
+        for name, value in judge_clusters(find(seed), graph.adjacency, graph.labels).items():
             values.setdefault(name, []).append(value)
     name = "K-means" if method == "kmeans" else "Gaussian mixture"
     how = f"{name}, {n_clusters} clusters, {seeds} seed{'s' if seeds > 1 else ''}"
