@@ -206,3 +206,11 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
         )
         assert calls >= after
         assert found.tobytes() == expected.tobytes()
+
+
+def test_a_limit_that_no_worker_can_keep_is_refused_before_anything_is_made(client, tmp_path):
+    A, X = random_graph(9, n=400, n_features=20)
+    work = tmp_path / "work"
+    with pytest.raises(MemoryError, match="more than the memory_limit of 10 kB"):
+        embed(Graph(A, X), n_hops=3, engine="dask", client=client, work_dir=work, memory_limit="10kB")
+    assert not work.exists()

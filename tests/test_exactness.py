@@ -230,7 +230,7 @@ def test_large_states_are_streamed_past_the_cache_with_the_same_bits(monkeypatch
     A, X = random_graph(9, 200, 0.1, n_features=100)
     plain = NAFS(5).fit_transform(X, adjacency=A)
     monkeypatch.setattr(hops_module, "_STREAM_BYTES", 0)
-    monkeypatch.setattr(hops_module, "_BLOCK_WORK", 5_000)  # and in many small blocks
+    monkeypatch.setattr(hops_module, "BLOCK_WORK", 5_000)  # and in many small blocks
     assert np.array_equal(plain, NAFS(5).fit_transform(X, adjacency=A))
 
 

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from nafs import NAFS
+from nafs.engines import cached
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import Method, _kernel
 from nafs.smoothing.hops import Hops
@@ -73,6 +74,49 @@ def test_wrong_shapes_and_options_raise(call, wrong):
 def test_arrays_of_another_type_are_not_copied_silently(call, wrong):
     with pytest.raises(TypeError):
         _kernel.hop(**{**call, **wrong})
+
+
+@pytest.fixture
+def panels():
+    inputs = read_adjacency(PATH), read_features(np.eye(3))
+    fixed = cached._Panels(*inputs, n_hops=2, n_threads=1)._fixed
+    second = {
+        "unscale": np.ones(3, np.float32),
+        "hop_weights": np.ones((3, 3), np.float32),
+        "share": np.ones(3, np.float32),
+        "out": np.zeros((3, 3), np.float32),
+    }
+    return {"begin": 0, "end": 1, **fixed, **second}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"begin": -1},
+        {"end": 2},
+        {"features": 0},
+        {"hops": -1},
+        {"hops": 3},
+        {"slots": 0},
+        {"ensemble": 3},
+        {"indptr": np.array([0, 1, 2, 99], np.int64)},
+        {"node": np.zeros(2, np.int32)},
+        {"unscale": np.ones(2, np.float32)},
+        {"x": None},
+        {"x": np.zeros((3, 2), np.float32)},
+        {"x": None, "x_indptr": np.zeros(3, np.int64)},
+        {"buffers": np.zeros(3 * 3 * 32 - 1, np.float32)},
+        {"parts": np.zeros(7, np.float32)},
+        {"hop_weights": None},
+        {"hop_weights": np.ones((3, 2), np.float32)},
+        {"share": np.ones(2, np.float32)},
+        {"out": np.zeros((3, 2), np.float32)},
+    ],
+)
+def test_wrong_panels_raise(panels, wrong):
+    _kernel.cached(**panels)
+    with pytest.raises(ValueError, match="kernel: "):
+        _kernel.cached(**{**panels, **wrong})
 
 
 def test_a_state_cannot_be_overwritten(call):

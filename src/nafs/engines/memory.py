@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.budget import show_bytes
+from nafs.engines import cached
 from nafs.engines.progress import ProgressCallback, Report
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
@@ -132,7 +133,8 @@ def embed(
     memory_limit, held
         As in :func:`plan`.
     progress : callable, optional
-        Called with a :class:`Progress` at least once per hop; what it raises stops the run.
+        Called with a :class:`Progress` at least once per hop, or per pass where columns take all hops at
+        once; what it raises stops the run.
 
     Returns
     -------
@@ -154,6 +156,11 @@ def embed(
     ).group
     report = Report(progress, graph.n_nodes, method.n_hops, len(method.r))
     try:
+        if cached.pays(graph, features, method, state_dtype):
+            found = cached.embed(graph, features, method, n_threads=n_threads, report=report)
+            if found is not None:
+                return found
+            report.expect(len(method.r))
         out = np.empty((graph.n_nodes, method.n_columns(features.shape[1])), np.float32)
         workspace = Workspace(Layout(graph.n_nodes, features.shape[1], group, state_dtype), method)
         for first in range(0, len(method.r), group):

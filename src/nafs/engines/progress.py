@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Progress(NamedTuple):
     """Where a run stands. ``done`` and ``total`` count rows computed, over all hops, r's, panels and passes.
 
-    ``step`` is "smooth"; where columns go in panels, "measure" is the first pass over ``panel``.
+    ``step`` is "smooth"; where columns go in panels, "measure" is the first pass over ``panel``. So it is in
+    memory for small graphs of many features, whose columns take all hops at once.
     """
 
     done: int
@@ -37,7 +38,8 @@ class Report:
         if progress is not None and not callable(progress):
             raise TypeError(f"progress must be callable, such as print; got {progress!r}")
         self.progress, self.n_nodes, self.n_hops = progress, n_nodes, n_hops
-        self.done, self.total = 0, self.rows * runs
+        self.done = 0
+        self.expect(runs)
 
     @property
     def rows(self) -> int:
@@ -56,6 +58,23 @@ class Report:
             callback(Progress(self.done, self.total, hop, self.n_hops, r))
 
         return tick
+
+    def pass_ticker(self, step: str, r: float) -> Callable[[int], None] | None:
+        """What to call with the rows done of one r, where some columns take all hops at once."""
+        if self.progress is None:
+            return None
+        callback = self.progress
+
+        def tick(rows: int) -> None:
+            self.done += rows
+            _kernel.release_threads()
+            callback(Progress(self.done, self.total, self.n_hops, self.n_hops, (r,), step=step))
+
+        return tick
+
+    def expect(self, runs: int) -> None:
+        """Count anew what is to come after the rows that are done: so many times all hops of one r."""
+        self.total = self.done + self.rows * runs
 
     def task_ticker(self, task: Task, r: float, n_panels: int) -> Callable[[int], None] | None:
         """What to call with the rows done of a panel's task."""

@@ -3,7 +3,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+COLUMNS: int
+
 def hop(**arguments: Any) -> None: ...
+def cached(**arguments: Any) -> None: ...
 def finish(**arguments: Any) -> None: ...
 def gather(
     indptr: NDArray[np.int64],

@@ -29,9 +29,9 @@ from nafs.smoothing.stationary import component_centres
 STATE_DTYPES = ("float32", "float16")
 _DISTANCE = {"none": 0, "cosine": 1, "euclidean": 2, "stationary_cosine": 3}
 _WEIGHTING = {"last": 0, "average": 1, "adaptive": 2, "linear": 3}
-_ENSEMBLE = {"concat": 0, "mean": 1, "max": 2}
+ENSEMBLE = {"concat": 0, "mean": 1, "max": 2}
 
-_BLOCK_WORK = 1 << 27  # values gathered in one call: about a tenth of a second between signals
+BLOCK_WORK = 1 << 27  # values gathered in one call: about a tenth of a second between signals
 _STREAM_BYTES = 48 << 20  # two states beyond this do not live in the cache: write past it
 _PAD_FROM = 64  # columns; narrower rows are not padded, it would cost too much memory
 _ROWS = 1 << 18  # nodes whose scales are computed in one go
@@ -74,8 +74,8 @@ class Workspace:
     def __init__(self, layout: Layout, method: Method, allocate: Allocate = np.empty) -> None:
         rows, stride = layout.n_nodes, layout.stride
         nbytes = rows * stride * np.dtype(layout.state_dtype).itemsize
-        self._states = [_aligned(nbytes) for _ in range(2)]
-        self._sum = None if method.weighting == "last" else _aligned(rows * stride * 4, allocate)
+        self._states = [aligned_bytes(nbytes) for _ in range(2)]
+        self._sum = None if method.weighting == "last" else aligned_bytes(rows * stride * 4, allocate)
 
     def states(self, layout: Layout) -> list[NDArray[np.float32]]:
         """The two states, for a layout no larger than the one allocated for."""
@@ -149,10 +149,7 @@ class Hops:
         distance = method.distance if measures else "none"
 
         # The state holds values up to 2: float16 cannot overflow, nor can the sums of float32.
-        if not math.isfinite(whole.largest):
-            raise ValueError("features contain NaN or inf; fill or drop them")
-        largest = max(whole.largest, 2.0**-100)  # below that 1/unit would overflow
-        unit = 2.0 ** math.ceil(math.log2(largest))
+        unit = unit_of(whole.largest)
         self._scale = allocate((n, groups), np.float32)
         unscale = allocate((n, groups), np.float32)
         inverse_degree = allocate((n,), np.float32)
@@ -293,7 +290,7 @@ class Hops:
                 features=f,
                 groups=self.layout.n_groups,
                 out_group_stride=f if concat else 0,
-                ensemble=_ENSEMBLE[method.ensemble],
+                ensemble=ENSEMBLE[method.ensemble],
                 fresh=first_r == 0,
                 factor=1.0 / len(method.r) if method.ensemble == "mean" else 1.0,
                 fallback=float(self.hop + 1),
@@ -303,7 +300,14 @@ class Hops:
             )
 
 
-def _aligned(nbytes: int, allocate: Allocate = np.empty) -> NDArray[np.uint8]:
+def unit_of(largest: float) -> float:
+    """The power of two that brings features to at most 1."""
+    if not math.isfinite(largest):
+        raise ValueError("features contain NaN or inf; fill or drop them")
+    return float(2.0 ** math.ceil(math.log2(max(largest, 2.0**-100))))  # below that 1/unit would overflow
+
+
+def aligned_bytes(nbytes: int, allocate: Allocate = np.empty) -> NDArray[np.uint8]:
     """Uninitialised bytes that start on a cache line, as streaming stores require."""
     raw = allocate((nbytes + 64,), np.uint8)
     offset = -raw.ctypes.data % 64
@@ -319,7 +323,7 @@ def _row_blocks(graph: Adjacency, width: int) -> list[tuple[int, int]]:
     """Split the rows so that one call gathers a bounded number of values."""
     n = graph.n_nodes
     work = int(graph.indptr[-1]) + n  # indptr[i] + i of it lie before row i
-    parts = max(1, math.ceil(work * width / _BLOCK_WORK))
+    parts = max(1, math.ceil(work * width / BLOCK_WORK))
     cuts = [
         bisect_left(range(n), work * p / parts, key=lambda i: int(graph.indptr[i]) + i) for p in range(parts)
     ]

@@ -17,5 +17,6 @@ namespace nafs::baseline {
 #include "vectors.inl"
 #include "gather.inl"
 #include "weigh.inl"
+#include "cached.inl"
 #include "rows.inl"
 }

@@ -96,8 +96,33 @@ struct Finish {
   int threads = 1;
 };
 
+constexpr int64_t kColumns = 32;  // of a panel
+
+// All hops of some panels of columns, for one r; see cached.inl. Nodes are numbered by their number of
+// neighbours: `node` has the caller's numbers.
+struct Cached {
+  int64_t nodes = 0, features = 0, hops = 0;
+  int64_t begin = 0, end = 0;  // panels to compute
+  Neighbours graph;
+  const int32_t* node = nullptr;
+  Features x;                      // the caller's rows, or compressed sparse columns of nodes numbered as here
+  float unit = 1.0f;               // that x is multiplied by
+  const float* unscale = nullptr;  // [n] d~^-r
+  int64_t slots = 1;               // panels p with the same p % slots are added up one after another
+  float* parts = nullptr;          // [slots][hops + 1][n][2] dot and square; null: the second pass
+  const float* weights = nullptr;  // [hops + 1][n]
+  const float* share = nullptr;    // [n] what the weighted sum is multiplied by
+  Ensemble ensemble = Ensemble::write;
+  bool fresh = true;               // the first r overwrites `out`
+  float* out = nullptr;
+  int64_t out_stride = 0;
+  float* buffers = nullptr;        // [threads][3][n][kColumns]
+  int threads = 1;
+};
+
 struct Kernels {
   void (*hop)(const Hop&);
+  void (*cached)(const Cached&);
   void (*finish)(const Finish&);
   double (*gather)(const Hop&);  // the benchmark's limit: reads what a hop gathers, computes nothing
 };

@@ -219,6 +219,49 @@ void run_hop(Vector<const int64_t> indptr, Vector<const int32_t> indices,
   active->hop(hop);
 }
 
+// Panels begin..end of one r through all hops: the first pass fills `parts`, the second one `out`.
+void run_cached(Vector<const int64_t> indptr, Vector<const int32_t> indices, Maybe<Vector<const float>> weights,
+                Vector<const float> inverse_degree, Vector<const int32_t> node, int64_t features, int64_t hops,
+                Maybe<Matrix<const float>> x, Maybe<Vector<const int64_t>> x_indptr,
+                Maybe<Vector<const int32_t>> x_indices, Maybe<Vector<const float>> x_values, float unit,
+                Vector<const float> unscale, Vector<float> buffers, Maybe<Vector<float>> parts,
+                Maybe<Matrix<const float>> hop_weights, Maybe<Vector<const float>> share,
+                Maybe<Matrix<float>> out, int ensemble, bool fresh, int64_t slots, int64_t begin, int64_t end,
+                int threads) {
+  nafs::Cached job;
+  const int64_t n = inverse_degree.size(), panels = (features + nafs::kColumns - 1) / nafs::kColumns;
+  require(features > 0 && hops >= 0 && slots > 0, "features and slots are positive");
+  require(0 <= begin && begin <= end && end <= panels, "panels outside the features");
+  require(0 <= ensemble && ensemble <= 2, "unknown option");
+  job.nodes = n, job.features = features, job.hops = hops, job.begin = begin, job.end = end;
+  job.graph = neighbours(indptr, indices, weights, inverse_degree);
+  require(static_cast<int64_t>(node.size()) == n && static_cast<int64_t>(unscale.size()) == n,
+          "node and unscale have one entry for each node");
+  job.node = node.data(), job.unscale = unscale.data(), job.unit = unit;
+  if (x) {
+    job.x = features_of(n, features, x, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+  } else {
+    require(x_indptr.has_value(), "columns need x");
+    job.x = features_of(features, n, std::nullopt, x_indptr, x_indices, x_values, std::nullopt);
+  }
+  job.slots = slots, job.threads = static_cast<int>(std::clamp<int64_t>(threads, 1, slots));
+  require(static_cast<int64_t>(buffers.size()) >= 3 * n * nafs::kColumns * job.threads, "buffers are too small");
+  job.buffers = buffers.data();
+  if (parts) {
+    require(static_cast<int64_t>(parts->size()) == slots * (hops + 1) * n * 2, "parts");
+    job.parts = parts->data();
+  } else {
+    require(hop_weights && share && out && static_cast<int64_t>(share->size()) == n,
+            "the second pass needs weights, share and out");
+    require(rows_of(*hop_weights, hops + 1, n, "weights") == n || hops == 0, "weights are (hops + 1) x n");
+    job.weights = hop_weights->data(), job.share = share->data();
+    job.out_stride = rows_of(*out, n, features, "out has too few columns"), job.out = out->data();
+  }
+  job.ensemble = static_cast<nafs::Ensemble>(ensemble), job.fresh = fresh;
+  nb::gil_scoped_release release;
+  active->cached(job);
+}
+
 void run_finish(State source, Maybe<Matrix<const float>> total, Matrix<const float> scale,
                 Maybe<Matrix<const float>> centres, Maybe<Vector<const int32_t>> component,
                 Matrix<float> out, int64_t features, int64_t groups, int64_t out_group_stride,
@@ -312,6 +355,16 @@ NB_MODULE(_kernel, m) {
         "given"_a.noconvert().none() = nothing, "distance"_a, "weighting"_a, "stream"_a,
         "begin"_a, "end"_a, "threads"_a,
         "Compute rows begin..end of one hop and add them to the running weighted sum.");
+  m.attr("COLUMNS") = nafs::kColumns;
+  m.def("cached", &run_cached, nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "weights"_a.noconvert().none(), "inverse_degree"_a.noconvert(), "node"_a.noconvert(), "features"_a,
+        "hops"_a, "x"_a.noconvert().none() = nothing, "x_indptr"_a.noconvert().none() = nothing,
+        "x_indices"_a.noconvert().none() = nothing, "x_values"_a.noconvert().none() = nothing, "unit"_a,
+        "unscale"_a.noconvert(), "buffers"_a.noconvert(), "parts"_a.noconvert().none() = nothing,
+        "hop_weights"_a.noconvert().none() = nothing, "share"_a.noconvert().none() = nothing,
+        "out"_a.noconvert().none() = nothing, "ensemble"_a = 0, "fresh"_a = true, "slots"_a, "begin"_a,
+        "end"_a, "threads"_a,
+        "Smooth panels begin..end of the columns over all hops: measure distances, or fill `out`.");
   m.def("finish", &run_finish, nb::kw_only(), "source"_a.noconvert(),
         "total"_a.noconvert().none() = nothing, "scale"_a.noconvert(),
         "centres"_a.noconvert().none() = nothing, "component"_a.noconvert().none() = nothing,

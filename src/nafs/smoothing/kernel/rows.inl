@@ -178,4 +178,4 @@ double gather(const Hop& hop) {
   return seen;
 }
 
-const Kernels kernels = {&hop, &finish, &gather};
+const Kernels kernels = {&hop, &cached, &finish, &gather};

@@ -49,6 +49,8 @@ inline Float8 load8(const uint16_t* from) {
 #endif
 }
 
+inline void store8(float* to, Float8 lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+
 template <typename State>
 inline Float8 load_part(const State* from, int64_t count) {
   State part[8] = {};

@@ -5,6 +5,22 @@
 // features' unit; where they are all rounding, every hop is the stationary state anyway.)
 constexpr float kLinearFloor = 1e-6f;
 
+// Upper half on lower half, three times.
+template <typename Real, typename Lanes>
+inline Real lane_sum(const Lanes& lanes) {
+  typedef Real Four __attribute__((vector_size(4 * sizeof(Real))));
+  typedef Real Two __attribute__((vector_size(2 * sizeof(Real))));
+  Four low, high;
+  std::memcpy(&low, &lanes, sizeof low);
+  std::memcpy(&high, reinterpret_cast<const char*>(&lanes) + sizeof low, sizeof high);
+  low += high;
+  Two left, right;
+  std::memcpy(&left, &low, sizeof left);
+  std::memcpy(&right, reinterpret_cast<const char*>(&low) + sizeof left, sizeof right);
+  left += right;
+  return left[0] + left[1];
+}
+
 template <typename Real>
 inline void dot_and_square(const float* __restrict a, const float* __restrict b, int64_t width,
                            Real* dot, Real* square) {
@@ -27,12 +43,7 @@ inline void dot_and_square(const float* __restrict a, const float* __restrict b,
     for (int64_t l = 0; c + l < width; ++l) u[l] = a[c + l], v[l] = b[c + l];
     step(u, v);
   }
-  d0 += d1, s0 += s1;
-  Real d[8], s[8];
-  std::memcpy(d, &d0, sizeof d);
-  std::memcpy(s, &s0, sizeof s);
-  *dot = ((d[0] + d[4]) + (d[2] + d[6])) + ((d[1] + d[5]) + (d[3] + d[7]));
-  *square = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+  *dot = lane_sum<Real>(d0 + d1), *square = lane_sum<Real>(s0 + s1);
 }
 
 // float32 lanes are exact enough unless the squares leave float32's range.

@@ -1,0 +1,179 @@
+"""The memory engine's way for small graphs of many features: a few columns take all hops in the cache.
+
+Only distances look at whole rows. So a first pass over the columns measures what they add to the distances,
+and a second one smooths them again, now with the weights: twice the work, but states never leave the
+processor's cache, where the usual way waits for main memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.engines.progress import Report
+from nafs.graph import Adjacency, Features
+from nafs.smoothing import _kernel
+from nafs.smoothing.hops import BLOCK_WORK, ENSEMBLE, Layout, aligned_bytes, unit_of
+from nafs.smoothing.method import Method
+
+SLOTS = 8  # sums over panels, whose order no number of threads changes; more threads are not used
+LARGE = 32 << 20  # bytes of two states and a sum; smaller ones stay in the cache anyway
+CACHE = 8 << 20  # bytes of a panel's two states and features, of which each core has one
+_SMALL = 1e-12  # of the largest value: rows below it need float64 products
+_LINEAR_FLOOR = 1e-6  # as in the kernel: a smaller cosine is rounding
+
+
+def pays(graph: Adjacency, features: Features, method: Method, state_dtype: str) -> bool:
+    """Whether this way is for a method and faster, and takes no more memory than the usual one."""
+    n, f = features.shape
+    return (
+        3 * n * f * 4 > LARGE
+        and 3 * n * _kernel.COLUMNS * 4 <= CACHE
+        and _work(graph, method.n_hops) <= 4 * BLOCK_WORK  # signals are looked at between panels
+        and state_dtype == "float32"
+        and (method.weighting == "average" or (method.uses_distance and method.distance == "cosine"))
+        and _nbytes(graph, features, method) <= Layout(n, f, 1).nbytes(method)
+    )
+
+
+def _work(graph: Adjacency, n_hops: int) -> int:
+    """Values gathered for one panel."""
+    return (graph.n_stored + graph.n_nodes) * _kernel.COLUMNS * (n_hops + 1)
+
+
+def _nbytes(graph: Adjacency, features: Features, method: Method) -> int:
+    """Bytes that are held besides the result, at most."""
+    n = graph.n_nodes
+    panels = 3 * n * _kernel.COLUMNS * 4 * SLOTS
+    copies = 16 * graph.n_stored + 40 * n + (0 if features.dense is not None else features.nbytes)
+    return panels + copies + (method.n_hops + 1) * n * (8 * SLOTS + 48)
+
+
+def embed(
+    graph: Adjacency, features: Features, method: Method, *, n_threads: int, report: Report
+) -> NDArray[np.float32] | None:
+    """The embedding, or ``None`` where some rows are too small for this way.
+
+    Parameters
+    ----------
+    graph : Adjacency
+    features : Features
+    method : Method
+    n_threads : int
+    report : Report
+
+    Returns
+    -------
+    ndarray of float32, shape (n, columns), or None
+    """
+    f, unit = features.shape[1], unit_of(features.largest)
+    norms = features.norms.astype(np.float64) / unit
+    if method.uses_distance and (norms[norms > 0] < _SMALL).any():
+        return None
+    report.expect(len(method.r) * (2 if method.uses_distance else 1))
+    panels = _Panels(graph, features, method.n_hops, n_threads)
+    norms = norms[panels.order]
+    degrees = graph.degrees[panels.order]
+    out = np.empty((graph.n_nodes, method.n_columns(f)), np.float32)
+    for i, r in enumerate(method.r):
+        unscale = (degrees**-r).astype(np.float32)
+        weights = np.ones((method.n_hops + 1, graph.n_nodes), np.float32)
+        if method.uses_distance:
+            measured = panels.measure(unscale, report.pass_ticker("measure", r))
+            if ((measured[..., 1] < _SMALL**2) & (norms > 0)).any():
+                return None
+            weights = _weights(measured, norms, method.weighting)
+        total = weights.sum(axis=0, dtype=np.float64)
+        factor = 1 / len(method.r) if method.ensemble == "mean" else 1.0
+        panels.smooth(
+            unscale,
+            weights,
+            (degrees**r * unit * factor / total).astype(np.float32),
+            out[:, i * f : (i + 1) * f] if method.ensemble == "concat" else out,
+            ensemble=ENSEMBLE[method.ensemble],
+            fresh=i == 0,
+            tick=report.pass_ticker("smooth", r),
+        )
+    return out
+
+
+def _weights(
+    measured: NDArray[np.float64], norms: NDArray[np.float64], weighting: str
+) -> NDArray[np.float32]:
+    """Of each hop and node, not yet divided by their sum."""
+    dots, sizes = measured[..., 0], np.sqrt(measured[..., 1]) * norms
+    cosines = np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0)
+    if weighting == "adaptive":
+        return np.exp(cosines, dtype=np.float64).astype(np.float32)
+    found = np.where(cosines > _LINEAR_FLOOR, cosines, 0).astype(np.float32)
+    found[:, ~found.any(axis=0)] = 1  # where no distance is positive all hops count alike
+    return found
+
+
+class _Panels:
+    """A graph and features as the kernel has them: nodes numbered by their number of neighbours."""
+
+    def __init__(self, graph: Adjacency, features: Features, n_hops: int, n_threads: int) -> None:
+        n, f = features.shape
+        counts = np.diff(graph.indptr)
+        self.order = np.argsort(counts, kind="stable").astype(np.int32)
+        number = np.empty(n, np.int32)
+        number[self.order] = np.arange(n, dtype=np.int32)
+        rows = graph.to_scipy()[self.order]
+        threads = min(n_threads, SLOTS)
+        panel = 3 * n * _kernel.COLUMNS
+        self._n, self._panels = n, -(-f // _kernel.COLUMNS)
+        self._step = max(threads, BLOCK_WORK // _work(graph, n_hops))
+        self._fixed: dict[str, Any] = {
+            "indptr": np.concatenate([[0], np.cumsum(counts[self.order])]),
+            "indices": number[rows.indices],
+            "weights": None if graph.weights is None else rows.data,
+            "inverse_degree": (1 / graph.degrees[self.order]).astype(np.float32),
+            "node": self.order,
+            "features": f,
+            "hops": n_hops,
+            "unit": 1 / unit_of(features.largest),
+            "buffers": aligned_bytes(4 * panel * threads).view(np.float32),
+            "slots": SLOTS,
+            "threads": threads,
+        }
+        if features.dense is not None:
+            self._fixed["x"] = features.dense
+        else:
+            columns = sp.csc_array(features.sparse)
+            self._fixed["x_indptr"] = columns.indptr.astype(np.int64)
+            self._fixed["x_indices"] = number[columns.indices]
+            self._fixed["x_values"] = columns.data
+
+    def measure(self, unscale: NDArray[np.float32], tick: Any) -> NDArray[np.float64]:
+        """Dot products with the features and squares, of shape (hops + 1, n, 2)."""
+        parts = np.zeros((SLOTS, self._fixed["hops"] + 1, self._n, 2), np.float32)
+        self._run(tick, unscale=unscale, parts=parts.reshape(-1))
+        return np.asarray(parts.sum(axis=0, dtype=np.float64))
+
+    def smooth(
+        self,
+        unscale: NDArray[np.float32],
+        weights: NDArray[np.float32],
+        share: NDArray[np.float32],
+        out: NDArray[np.float32],
+        *,
+        ensemble: int,
+        fresh: bool,
+        tick: Any,
+    ) -> None:
+        """Combine the embedding of one r into ``out``."""
+        self._run(
+            tick, unscale=unscale, hop_weights=weights, share=share, out=out, ensemble=ensemble, fresh=fresh
+        )
+
+    def _run(self, tick: Any, **arguments: Any) -> None:
+        rows = self._n * (self._fixed["hops"] + 1)
+        for begin in range(0, self._panels, self._step):
+            end = min(self._panels, begin + self._step)
+            _kernel.cached(begin=begin, end=end, **self._fixed, **arguments)
+            if tick is not None:
+                tick(rows * end // self._panels - rows * begin // self._panels)

@@ -1,0 +1,97 @@
+// A panel of columns through all hops while it stays in the cache.
+//
+// Only distances look at whole rows. So a first pass over all panels measures what each adds to them, and a
+// second one smooths again and sums up with the weights that follow: twice the work, but main memory is
+// left alone. Nodes are numbered by their number of neighbours, so that the loop over neighbours runs
+// equally often for many rows on end and the processor foresees where it stops.
+
+// Columns of the features, times the unit.
+inline void load_panel(const Cached& job, int64_t panel, float* __restrict x) {
+  const int64_t first = panel * kColumns, count = std::min(kColumns, job.features - first);
+  if (!job.x.rows || count < kColumns) std::memset(x, 0, sizeof(float) * job.nodes * kColumns);
+  if (job.x.rows) {
+    for (int64_t i = 0; i < job.nodes; ++i) {
+      const float* from = job.x.rows + job.node[i] * job.x.stride + first;
+      for (int64_t c = 0; c < count; ++c) x[i * kColumns + c] = from[c] * job.unit;
+    }
+    return;
+  }
+  for (int64_t c = 0; c < count; ++c)
+    for (int64_t e = job.x.indptr[first + c]; e < job.x.indptr[first + c + 1]; ++e)
+      x[job.x.indices[e] * kColumns + c] = job.x.values[e] * job.unit;
+}
+
+inline void store_panel(const Cached& job, int64_t panel, const float* __restrict sum) {
+  const int64_t first = panel * kColumns, count = std::min(kColumns, job.features - first);
+  for (int64_t i = 0; i < job.nodes; ++i) {
+    const float share = job.share[i];
+    const float* __restrict from = sum + i * kColumns;
+    float* __restrict out = job.out + job.node[i] * job.out_stride + first;
+    if (job.ensemble == Ensemble::write || job.fresh)
+      for (int64_t c = 0; c < count; ++c) out[c] = from[c] * share;
+    else if (job.ensemble == Ensemble::add)
+      for (int64_t c = 0; c < count; ++c) out[c] += from[c] * share;
+    else
+      for (int64_t c = 0; c < count; ++c) out[c] = std::max(out[c], from[c] * share);
+  }
+}
+
+constexpr int kVectors = kColumns / 8;
+
+inline void add_parts(const Float8* z, const float* x, float* parts) {
+  Float8 dot = {}, square = {};
+  for (int v = 0; v < kVectors; ++v) dot += z[v] * load8(x + 8 * v), square += z[v] * z[v];
+  parts[0] += lane_sum<float>(dot), parts[1] += lane_sum<float>(square);
+}
+
+template <bool weighted>
+void cached_panel(const Cached& job, int64_t panel, float* buffer) {
+  const int64_t n = job.nodes;
+  float *state = buffer, *next = state + n * kColumns, *x = next + n * kColumns, *sum = x;
+  float* parts = job.parts ? job.parts + panel % job.slots * (job.hops + 1) * n * 2 : nullptr;
+  Float8 z[kVectors];
+  load_panel(job, panel, x);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int v = 0; v < kVectors; ++v) {
+      z[v] = load8(x + i * kColumns + 8 * v) * job.unscale[i];
+      store8(state + i * kColumns + 8 * v, z[v]);
+    }
+    if (parts)
+      add_parts(z, x + i * kColumns, parts + 2 * i);
+    else
+      for (int v = 0; v < kVectors; ++v) store8(sum + i * kColumns + 8 * v, z[v] * job.weights[i]);
+  }
+  Hop hop;
+  hop.graph = job.graph, hop.stride = kColumns;
+  bool owing = false;  // as in hop_batch: two hops enter the sum at once
+  for (int64_t k = 1; k <= job.hops; ++k, std::swap(state, next)) {
+    const float *now = job.weights + k * n, *before = now - n;
+    const bool postpone = !owing && k < job.hops;
+    hop.state = state;
+    for (int64_t i = 0; i < n; ++i) {
+      gather_lanes<kVectors, weighted, false, false, float>(hop, i, 0, 8, z);
+      for (int v = 0; v < kVectors; ++v) store8(next + i * kColumns + 8 * v, z[v]);
+      if (parts)
+        add_parts(z, x + i * kColumns, parts + 2 * (k * n + i));
+      else if (!postpone)
+        for (int v = 0; v < kVectors; ++v) {
+          float* to = sum + i * kColumns + 8 * v;
+          Float8 total = load8(to);
+          if (owing) total += load8(state + i * kColumns + 8 * v) * before[i];
+          store8(to, total + z[v] * now[i]);
+        }
+    }
+    owing = postpone;
+  }
+  if (!parts) store_panel(job, panel, sum);
+}
+
+void cached(const Cached& job) {
+#pragma omp parallel for schedule(dynamic) num_threads(job.threads)
+  for (int64_t slot = 0; slot < job.slots; ++slot) {
+    float* buffer = job.buffers + 3 * job.nodes * kColumns * omp_get_thread_num();
+    for (int64_t panel = job.begin; panel < job.end; ++panel)
+      if (panel % job.slots == slot)
+        job.graph.weights ? cached_panel<true>(job, panel, buffer) : cached_panel<false>(job, panel, buffer);
+  }
+}

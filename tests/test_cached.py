@@ -1,0 +1,176 @@
+"""Columns that go through all hops in the cache: as exact as the usual way, always the same bits."""
+
+import itertools
+
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+from conftest import random_graph
+from test_exactness import assert_close
+
+from nafs import NAFS
+from nafs.engines import cached
+from nafs.graph import read_adjacency, read_features
+from nafs.smoothing import Method, _kernel
+from nafs.smoothing.method import ENSEMBLES
+
+R = (0.0, 0.3, 1.0)
+WIDE = 500
+
+
+def wide_graph(seed, n=60, density=0.08, *, weighted=False, width=WIDE, sparse=False):
+    """A random graph, its features, and the same as they are given to the package."""
+    A, X = random_graph(seed, n, density, weighted=weighted, n_features=width)
+    if not sparse:
+        return A, X, X
+    X[np.random.default_rng(seed).random(X.shape) < 0.9] = 0
+    given = sp.csr_array(X)
+    assert read_features(given).dense is None
+    return A, X, given
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """Whether each embedding since came from the cache."""
+    found, embed = [], cached.embed
+
+    def watched(*arguments, **options):
+        found.append(embed(*arguments, **options))
+        return found[-1]
+
+    monkeypatch.setattr(cached, "LARGE", 0)
+    monkeypatch.setattr(cached, "embed", watched)
+    return lambda: [matrix is not None for matrix in found]
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("ensemble", "weighting"), list(itertools.product(ENSEMBLES, ["adaptive", "linear", "average"]))
+)
+def test_every_combination_agrees_with_the_oracle(ensemble, weighting, sparse, weighted, used):
+    A, X, given = wide_graph(1, 80, weighted=weighted, sparse=sparse)
+    for hops in (0, 1, 6, 7):
+        found = NAFS(hops, R, ensemble, weighting).fit_transform(given, adjacency=A)
+        assert_close(found, oracle.embedding(A.toarray(), X, hops, R, ensemble, weighting, "cosine"))
+    assert used() == [True] * 4
+
+
+@pytest.mark.parametrize("width", [481, 512, 545])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_same_bits_however_it_is_run(width, sparse, used, monkeypatch):
+    A, _, X = wide_graph(7, 300, 0.05, weighted=True, width=width, sparse=sparse)
+    first = NAFS(6, R, "concat", n_threads=1).fit_transform(X, adjacency=A)
+    for threads, limit in [(1, None), (2, None), (3, None), (7, None), (20, None), (2, "1GB")]:
+        model = NAFS(6, R, "concat", n_threads=threads, memory_limit=limit)
+        assert first.tobytes() == model.fit_transform(X, adjacency=A).tobytes()
+    monkeypatch.setattr(cached, "BLOCK_WORK", 1 << 18)  # in many small steps
+    again = NAFS(6, R, "concat", n_threads=2).fit_transform(X, adjacency=A)
+    assert first.tobytes() == again.tobytes()
+    assert used() == [True] * 8
+
+
+@pytest.mark.parametrize("loops", ["baseline", _kernel.in_use()])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hubs_isolated_nodes_and_rows_without_features(weighted, loops, used, request):
+    rng = np.random.default_rng(0)
+    A = np.zeros((330, 330))
+    A[0, 1:311] = rng.uniform(0.5, 2.0, 310) if weighted else 1.0  # more than one block of neighbours
+    A[1:320, 320] = 1.0
+    A = np.maximum(A, A.T)
+    X = rng.normal(size=(330, WIDE))
+    X[[0, 5, 329]] = 0
+    before = _kernel.in_use()
+    request.addfinalizer(lambda: _kernel.use(before))
+    _kernel.use(loops)
+    found = NAFS(5, R).fit_transform(X, adjacency=sp.csr_array(A))
+    assert_close(found, oracle.embedding(A, X, 5, R, "mean", "adaptive", "cosine"))
+    assert used() == [True]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e28])
+def test_the_scale_of_features_does_not_matter(scale, used):
+    A, X = random_graph(4, n_features=WIDE)
+    expected = oracle.embedding(A.toarray(), X, 6, (0.5,), "mean", "adaptive", "cosine")
+    found = NAFS(6, 0.5).fit_transform(X * scale, adjacency=A)
+    assert_close(found / np.float32(scale), expected)
+    assert used() == [True]
+
+
+def test_rows_of_very_different_size_go_the_usual_way(used):
+    A, X = random_graph(5, n_features=WIDE)
+    X *= np.logspace(-25, 10, len(X))[:, None]
+    assert_close(
+        NAFS(5, 0.5).fit_transform(X, adjacency=A),
+        oracle.embedding(A.toarray(), X, 5, (0.5,), "mean", "adaptive", "cosine"),
+    )
+    assert used() == [False]
+
+
+def test_rows_that_cancel_go_the_usual_way(used):
+    A = np.array([[0.0, 1.0], [1.0, 0.0]])
+    X = np.ones((2, WIDE))
+    X[1] = -1  # after one hop both are 0
+    seen = []
+    found = NAFS(3, 0.0).fit(X, adjacency=A, progress=seen.append).embedding_
+    assert_close(found, oracle.embedding(A, X, 3, (0.0,), "mean", "adaptive", "cosine"))
+    assert used() == [False]
+    assert [step.step for step in seen] == ["measure", *["smooth"] * 4]
+    done = [step.done for step in seen]
+    assert done == sorted(done), "the bar never goes back"
+    assert seen[-1].done == seen[-1].total
+
+
+def test_directed_graphs_and_self_loops(used):
+    rng = np.random.default_rng(6)
+    A = (rng.random((40, 40)) < 0.1) * rng.uniform(0.1, 2.0, (40, 40))
+    X = rng.normal(size=(40, WIDE))
+    found = NAFS(5, 0.3, directed=True, self_loops=True).fit_transform(X, adjacency=A)
+    assert_close(found, oracle.embedding(A, X, 5, (0.3,), "mean", "adaptive", "cosine"))
+    assert used() == [True]
+
+
+@pytest.mark.parametrize("value", [0.0, 2.5])
+def test_a_single_node_and_features_of_nothing(value, used):
+    X = np.full((1, WIDE), value)
+    assert np.array_equal(NAFS(3).fit_transform(X, adjacency=sp.csr_array((1, 1))), X)
+    assert used() == [True]
+
+
+def test_only_where_it_is_for():
+    def pays(n=4000, width=1000, method=None, state_dtype="float32"):
+        graph = read_adjacency(sp.csr_array((n, n)))
+        return cached.pays(
+            graph, read_features(np.zeros((n, width), np.float32)), method or Method(6), state_dtype
+        )
+
+    assert pays()
+    assert not pays(state_dtype="float16")
+    assert not pays(method=Method(6, weighting="last"))
+    assert not pays(method=Method(6, distance="euclidean"))
+    assert not pays(method=Method(1000)), "the distances of all hops take more than states would"
+    assert not pays(n=500), "states stay in the cache anyway"
+    assert not pays(n=40_000, width=100), "no panel stays in the cache"
+
+
+def test_progress_counts_both_passes(used):
+    A, X = random_graph(3, 60, n_features=WIDE)
+    seen = []
+    NAFS(4, R).fit(X, adjacency=A, progress=seen.append)
+    assert used() == [True]
+    assert [step.step for step in seen] == ["measure", "smooth"] * 3
+    assert [step.r for step in seen[::2]] == [(r,) for r in R]
+    assert seen[-1].done == seen[-1].total == 6 * 60 * 5
+    assert seen[-1].hop == 4
+
+
+def test_an_interrupt_passes_through(used):
+    A, X = random_graph(3, 60, n_features=WIDE)
+
+    def stop(step):
+        assert step.step == "measure"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        NAFS(4, R).fit(X, adjacency=A, progress=stop)
