@@ -16,7 +16,20 @@ from common import THREADS, MissingDataError, as_json
 
 from nafs.smoothing import _kernel
 
-NAMES = ["import", "hop", "wide", "half", "memory", "load", "sweep", "auto", "disk", "similar", "peers"]
+NAMES = [
+    "import",
+    "hop",
+    "wide",
+    "cached",
+    "half",
+    "memory",
+    "load",
+    "sweep",
+    "auto",
+    "disk",
+    "similar",
+    "peers",
+]
 
 
 def main(names: list[str]) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from nafs.engines.progress import Report
 from nafs.graph import Adjacency, Features
@@ -48,7 +49,7 @@ def _nbytes(graph: Adjacency, features: Features, method: Method) -> int:
     """Bytes that are held besides the result, at most."""
     n = graph.n_nodes
     panels = 3 * n * _kernel.COLUMNS * 4 * SLOTS
-    copies = 16 * graph.n_stored + 40 * n + (0 if features.dense is not None else features.nbytes)
+    copies = 32 * graph.n_stored + 40 * n + (0 if features.dense is not None else features.nbytes)
     return panels + copies + (method.n_hops + 1) * n * (8 * SLOTS + 48)
 
 
@@ -114,21 +115,22 @@ def _weights(
 
 
 class _Panels:
-    """A graph and features as the kernel has them: nodes numbered by their number of neighbours."""
+    """A graph and features as the kernel has them: nodes numbered so that neighbours lie close together."""
 
     def __init__(self, graph: Adjacency, features: Features, n_hops: int, n_threads: int) -> None:
         n, f = features.shape
-        counts = np.diff(graph.indptr)
-        self.order = np.argsort(counts, kind="stable").astype(np.int32)
+        adjacency = graph.to_scipy()
+        order = reverse_cuthill_mckee(adjacency, symmetric_mode=not graph.directed)
+        self.order = np.ascontiguousarray(order, np.int32)
         number = np.empty(n, np.int32)
         number[self.order] = np.arange(n, dtype=np.int32)
-        rows = graph.to_scipy()[self.order]
+        rows = adjacency[self.order]
         threads = min(n_threads, SLOTS)
         panel = 3 * n * _kernel.COLUMNS
         self._n, self._panels = n, -(-f // _kernel.COLUMNS)
         self._step = max(threads, BLOCK_WORK // _work(graph, n_hops))
         self._fixed: dict[str, Any] = {
-            "indptr": np.concatenate([[0], np.cumsum(counts[self.order])]),
+            "indptr": rows.indptr.astype(np.int64, copy=False),
             "indices": number[rows.indices],
             "weights": None if graph.weights is None else rows.data,
             "inverse_degree": (1 / graph.degrees[self.order]).astype(np.float32),

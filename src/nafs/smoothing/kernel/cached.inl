@@ -2,8 +2,7 @@
 //
 // Only distances look at whole rows. So a first pass over all panels measures what each adds to them, and a
 // second one smooths again and sums up with the weights that follow: twice the work, but main memory is
-// left alone. Nodes are numbered by their number of neighbours, so that the loop over neighbours runs
-// equally often for many rows on end and the processor foresees where it stops.
+// left alone.
 
 // Columns of the features, times the unit.
 inline void load_panel(const Cached& job, int64_t panel, float* __restrict x) {

@@ -98,8 +98,8 @@ struct Finish {
 
 constexpr int64_t kColumns = 32;  // of a panel
 
-// All hops of some panels of columns, for one r; see cached.inl. Nodes are numbered by their number of
-// neighbours: `node` has the caller's numbers.
+// All hops of some panels of columns, for one r; see cached.inl. Nodes may be numbered in another order:
+// `node` has the caller's numbers.
 struct Cached {
   int64_t nodes = 0, features = 0, hops = 0;
   int64_t begin = 0, end = 0;  // panels to compute
