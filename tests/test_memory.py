@@ -107,6 +107,7 @@ print((peak() - before) / limit)
         (100_000, 64, 4, "float32", "cosine"),
         (100_000, 64, 4, "float64", "cosine"),
         (200_000, 8, 30, "float32", "cosine"),
+        (8_000, 500, 30, "float32", "cosine"),  # a few columns at a time
         (200_000, 1, 30, "float32", "cosine"),
         (200_000, 16, 0, "float32", "euclidean"),
     ],
