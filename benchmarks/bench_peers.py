@@ -11,6 +11,7 @@ from common import (
     random_features,
     ratio_of,
     show_seconds,
+    show_turns,
     side_by_side,
 )
 from peers import scipy_nafs, torch_nafs
@@ -51,7 +52,7 @@ def large() -> list[Result]:
             "SciPy / nafs, amazon0601 x 128, K=20, six r, mean",
             ratio_of(far, near),
             5,
-            f"{show_seconds(nafs=near, scipy=far)}; 3 turns",
+            f"{show_seconds(nafs=near, scipy=far)}; {show_turns(far, near)}",
         ),
         Result.at_least(
             f"torch CSR / nafs, same, {THREADS} threads each",
@@ -76,6 +77,6 @@ def cora() -> list[Result]:
             "SciPy / nafs, Cora x 1433, K=20, six r, concat",
             ratio_of(slow, fast),
             5,
-            f"{show_seconds(nafs=fast, scipy=slow)}; 9 turns",
+            f"{show_seconds(nafs=fast, scipy=slow)}; {show_turns(slow, fast)}",
         )
     ]

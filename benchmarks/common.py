@@ -94,6 +94,12 @@ def ratio_of(slow: list[float], fast: list[float]) -> float:
     return statistics.median(a / b for a, b in zip(slow, fast, strict=True))
 
 
+def show_turns(slow: list[float], fast: list[float]) -> str:
+    """How many turns there were, and between what their ratios lay."""
+    ratios = [a / b for a, b in zip(slow, fast, strict=True)]
+    return f"{len(ratios)} turns, {min(ratios):.2f} to {max(ratios):.2f}"
+
+
 def show_seconds(**times: list[float]) -> str:
     """Medians for the table."""
     return ", ".join(f"{name} {statistics.median(values):.3g} s" for name, values in times.items())

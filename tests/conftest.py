@@ -66,6 +66,15 @@ def random_graph(seed, n=60, density=0.08, *, weighted=False, n_features=10, spa
     return sp.csr_array(A), X
 
 
+def hub_graph(n_features, *, weighted=False):
+    """Nodes with more than one block of neighbours, as a dense matrix, and features."""
+    rng = np.random.default_rng(0)
+    A = np.zeros((330, 330))
+    A[0, 1:311] = rng.uniform(0.5, 2.0, 310) if weighted else 1.0
+    A[1:320, 320] = 1.0
+    return np.maximum(A, A.T), rng.normal(size=(330, n_features))
+
+
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     from command import EDGES, FEATURES

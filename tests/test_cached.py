@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from conftest import random_graph
+from conftest import hub_graph, random_graph
 from test_exactness import assert_close
 
 from nafs import NAFS
@@ -74,12 +74,7 @@ def test_the_same_bits_however_it_is_run(width, sparse, used, monkeypatch):
 @pytest.mark.parametrize("loops", ["baseline", _kernel.in_use()])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_hubs_isolated_nodes_and_rows_without_features(weighted, loops, used, request):
-    rng = np.random.default_rng(0)
-    A = np.zeros((330, 330))
-    A[0, 1:311] = rng.uniform(0.5, 2.0, 310) if weighted else 1.0  # more than one block of neighbours
-    A[1:320, 320] = 1.0
-    A = np.maximum(A, A.T)
-    X = rng.normal(size=(330, WIDE))
+    A, X = hub_graph(WIDE, weighted=weighted)
     X[[0, 5, 329]] = 0
     before = _kernel.in_use()
     request.addfinalizer(lambda: _kernel.use(before))

@@ -8,7 +8,7 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from conftest import random_graph
+from conftest import hub_graph, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -130,12 +130,7 @@ def test_hubs_are_summed_without_losing_digits():
 @pytest.mark.parametrize("width", [1, 8, 65, 129])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_hubs_in_every_loop(weighted, width, state_dtype, stream, loops, monkeypatch, request):
-    rng = np.random.default_rng(0)
-    A = np.zeros((330, 330))
-    A[0, 1:311] = rng.uniform(0.5, 2.0, 310) if weighted else 1.0  # more than one block of neighbours
-    A[1:320, 320] = 1.0
-    A = np.maximum(A, A.T)
-    X = rng.normal(size=(330, width))
+    A, X = hub_graph(width, weighted=weighted)
     monkeypatch.setattr("nafs.smoothing.hops._STREAM_BYTES", 0 if stream else 1 << 40)
     before = _kernel.in_use()
     request.addfinalizer(lambda: _kernel.use(before))

@@ -18,13 +18,13 @@ from nafs.engines.progress import Report
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import BLOCK_WORK, ENSEMBLE, Layout, aligned_bytes, unit_of
+from nafs.smoothing.inspection import weights_of
 from nafs.smoothing.method import Method
 
 SLOTS = 8  # sums over panels, whose order no number of threads changes; more threads are not used
 LARGE = 32 << 20  # bytes of two states and a sum; smaller ones stay in the cache anyway
 CACHE = 8 << 20  # bytes of a panel's two states and features, of which each core has one
 _SMALL = 1e-12  # of the largest value: rows below it need float64 products
-_LINEAR_FLOOR = 1e-6  # as in the kernel: a smaller cosine is rounding
 
 
 def pays(graph: Adjacency, features: Features, method: Method, state_dtype: str) -> bool:
@@ -81,37 +81,30 @@ def embed(
     out = np.empty((graph.n_nodes, method.n_columns(f)), np.float32)
     for i, r in enumerate(method.r):
         unscale = (degrees**-r).astype(np.float32)
-        weights = np.ones((method.n_hops + 1, graph.n_nodes), np.float32)
         if method.uses_distance:
-            measured = panels.measure(unscale, report.pass_ticker("measure", r))
+            measured = panels.measure(unscale, report.ticker(method.n_hops, (r,), "measure"))
             if ((measured[..., 1] < _SMALL**2) & (norms > 0)).any():
                 return None
-            weights = _weights(measured, norms, method.weighting)
-        total = weights.sum(axis=0, dtype=np.float64)
+            distances = _cosines(measured, norms)
+        else:
+            distances = np.zeros((method.n_hops + 1, graph.n_nodes))
         factor = 1 / len(method.r) if method.ensemble == "mean" else 1.0
         panels.smooth(
             unscale,
-            weights,
-            (degrees**r * unit * factor / total).astype(np.float32),
+            weights_of(distances, method.weighting, method.distance, axis=0),
+            (degrees**r * unit * factor).astype(np.float32),
             out[:, i * f : (i + 1) * f] if method.ensemble == "concat" else out,
             ensemble=ENSEMBLE[method.ensemble],
             fresh=i == 0,
-            tick=report.pass_ticker("smooth", r),
+            tick=report.ticker(method.n_hops, (r,)),
         )
     return out
 
 
-def _weights(
-    measured: NDArray[np.float64], norms: NDArray[np.float64], weighting: str
-) -> NDArray[np.float32]:
-    """Of each hop and node, not yet divided by their sum."""
+def _cosines(measured: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """To the node's own features, of shape (hops + 1, n)."""
     dots, sizes = measured[..., 0], np.sqrt(measured[..., 1]) * norms
-    cosines = np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0)
-    if weighting == "adaptive":
-        return np.exp(cosines, dtype=np.float64).astype(np.float32)
-    found = np.where(cosines > _LINEAR_FLOOR, cosines, 0).astype(np.float32)
-    found[:, ~found.any(axis=0)] = 1  # where no distance is positive all hops count alike
-    return found
+    return np.asarray(np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0))
 
 
 class _Panels:

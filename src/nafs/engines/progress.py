@@ -46,7 +46,7 @@ class Report:
         """Rows of one r over all hops."""
         return self.n_nodes * (self.n_hops + 1)
 
-    def ticker(self, hop: int, r: tuple[float, ...]) -> Callable[[int], None] | None:
+    def ticker(self, hop: int, r: tuple[float, ...], step: str = "smooth") -> Callable[[int], None] | None:
         """What to call with the rows done of one hop of some r's."""
         if self.progress is None:
             return None
@@ -55,20 +55,7 @@ class Report:
         def tick(rows: int) -> None:
             self.done += rows * len(r)
             _kernel.release_threads()  # the callback may fork
-            callback(Progress(self.done, self.total, hop, self.n_hops, r))
-
-        return tick
-
-    def pass_ticker(self, step: str, r: float) -> Callable[[int], None] | None:
-        """What to call with the rows done of one r, where some columns take all hops at once."""
-        if self.progress is None:
-            return None
-        callback = self.progress
-
-        def tick(rows: int) -> None:
-            self.done += rows
-            _kernel.release_threads()
-            callback(Progress(self.done, self.total, self.n_hops, self.n_hops, (r,), step=step))
+            callback(Progress(self.done, self.total, hop, self.n_hops, r, step=step))
 
         return tick
 

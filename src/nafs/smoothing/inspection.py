@@ -163,18 +163,26 @@ def smoothing_weights(
         self_loops=self_loops,
         n_threads=n_threads,
     ).astype(np.float64)
+    if weighting == "last":
+        raw = np.zeros(distances.shape, np.float32)
+        raw[:, -1] = 1.0
+        return raw
+    return weights_of(distances, weighting, distance, axis=1)
+
+
+def weights_of(
+    distances: NDArray[np.float64], weighting: str, distance: str, axis: int
+) -> NDArray[np.float32]:
+    """Weights that add up to 1 along the axis of hops, of distances; not for weighting "last"."""
     if weighting == "average":
         raw = np.ones_like(distances)
-    elif weighting == "last":
-        raw = np.zeros_like(distances)
-        raw[:, -1] = 1.0
     elif weighting == "adaptive":
-        raw = np.exp(distances - distances.max(axis=1, keepdims=True))
+        raw = np.exp(distances - distances.max(axis=axis, keepdims=True))
     else:
         floor = 0.0 if distance == "euclidean" else LINEAR_FLOOR
         raw = np.where(distances > floor, distances, 0.0)
-        raw[raw.sum(axis=1) == 0] = 1.0
-    return np.asarray(raw / raw.sum(axis=1, keepdims=True), dtype=np.float32)
+        raw = np.where(raw.any(axis=axis, keepdims=True), raw, 1.0)
+    return np.asarray(raw / raw.sum(axis=axis, keepdims=True), dtype=np.float32)
 
 
 def _hops(

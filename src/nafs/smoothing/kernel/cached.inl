@@ -64,7 +64,7 @@ void cached_panel(const Cached& job, int64_t panel, float* buffer) {
   hop.graph = job.graph, hop.stride = kColumns;
   bool owing = false;  // as in hop_batch: two hops enter the sum at once
   for (int64_t k = 1; k <= job.hops; ++k, std::swap(state, next)) {
-    const float *now = job.weights + k * n, *before = now - n;
+    const float* now = parts ? nullptr : job.weights + k * n;
     const bool postpone = !owing && k < job.hops;
     hop.state = state;
     for (int64_t i = 0; i < n; ++i) {
@@ -76,7 +76,7 @@ void cached_panel(const Cached& job, int64_t panel, float* buffer) {
         for (int v = 0; v < kVectors; ++v) {
           float* to = sum + i * kColumns + 8 * v;
           Float8 total = load8(to);
-          if (owing) total += load8(state + i * kColumns + 8 * v) * before[i];
+          if (owing) total += load8(state + i * kColumns + 8 * v) * now[i - n];  // the weight of the hop before
           store8(to, total + z[v] * now[i]);
         }
     }
