@@ -10,7 +10,7 @@ from pathlib import Path
 from common import THREADS, Result, in_fresh_process
 
 from nafs import Graph
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 from nafs.datasets import power_law
 
 NODES, EDGES, FEATURES, HOPS = 1_000_000, 20_000_000, 256, 10

@@ -1,18 +1,11 @@
-"""Options, the folder of real data, and random graphs that several tests share."""
+"""Options and fixtures that several tests share."""
 
 import os
 import signal
-import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import settings
-
-sys.path.insert(0, str(Path(__file__).parent))  # for `import oracle`
-
-R = (0.0, 0.3, 1.0)  # of runs through files
 
 # A shell starts background jobs deaf to Ctrl-C, and the commands that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -50,31 +43,6 @@ def planetoid_home(data_home):
     return folder
 
 
-def random_graph(seed, n=60, density=0.08, *, weighted=False, n_features=10, sparse=False):
-    """A symmetric random graph with isolated nodes, several components and rows without features."""
-    rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((n, n)) < density, 1).astype(float)
-    if weighted:
-        upper *= rng.uniform(0.1, 3.0, (n, n))
-    quiet = rng.random(n) < 0.15
-    upper[quiet, :] = upper[:, quiet] = 0
-    A = upper + upper.T
-    X = rng.normal(size=(n, n_features))
-    if sparse:
-        X = np.abs(X) * (rng.random(X.shape) < 0.3)
-    X[rng.random(n) < 0.1] = 0
-    return sp.csr_array(A), X
-
-
-def hub_graph(n_features, *, weighted=False):
-    """Nodes with more than one block of neighbours, as a dense matrix, and features."""
-    rng = np.random.default_rng(0)
-    A = np.zeros((330, 330))
-    A[0, 1:311] = rng.uniform(0.5, 2.0, 310) if weighted else 1.0
-    A[1:320, 320] = 1.0
-    return np.maximum(A, A.T), rng.normal(size=(330, n_features))
-
-
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     from command import EDGES, FEATURES
@@ -88,6 +56,8 @@ def place(tmp_path, monkeypatch):
 @pytest.fixture
 def narrow(monkeypatch):
     """Panels of eight columns, however small the graph is."""
+    from panel_runs import R
+
     from nafs.engines import disk
     from nafs.smoothing import Method
 
@@ -100,14 +70,6 @@ def narrow(monkeypatch):
         ).nbytes
 
     return limit
-
-
-def run_in(folder, graph, features, limit, method=None, **options):
-    """The disk engine in a folder."""
-    from nafs.engines import disk
-    from nafs.smoothing import Method
-
-    return disk.embed(graph, features, method or Method(3, R), folder=folder, memory_limit=limit, **options)
 
 
 @pytest.fixture(scope="session")

@@ -10,16 +10,14 @@ import nafs
 
 PACKAGE = Path(nafs.__file__).parent
 FLOW = [
-    "atomic",
-    "checks",
-    "markup",
-    "budget",
-    "scratch",
+    "_support",
     "graph",
     "readers",
     "datasets",
     "smoothing",
     "engines",
+    "clustering",
+    "links",
     "selection",
     "estimator",
     "writers",
@@ -29,7 +27,6 @@ FLOW = [
     "pictures",
     "reproduce",
     "report",
-    "demo",
     "cli",
 ]
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import check_limit
-from nafs.checks import check_choice
+from nafs._support.budget import check_limit
+from nafs._support.checks import check_choice
+from nafs._support.markup import html_table
 from nafs.engines import run
 from nafs.engines.progress import ProgressCallback
 from nafs.engines.settings import Settings
@@ -21,7 +22,6 @@ from nafs.engines.work import fingerprint
 from nafs.graph import Adjacency, Features, Graph, Labels, read_features, read_labels, structural_features
 from nafs.graph.ids import as_numpy, id_column, positions
 from nafs.graph.structural import DEFAULT_COLUMNS
-from nafs.markup import html_table
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice, choose
 from nafs.similarity import nearest, suggest_pairs

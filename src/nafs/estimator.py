@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from nafs.budget import check_limit, parse_memory
+from nafs._support.budget import check_limit, parse_memory
 from nafs.engines import memory, run
 from nafs.engines.progress import ProgressCallback
 from nafs.engines.settings import Settings

@@ -26,7 +26,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 
 messages = Console(stderr=True)
 results = Console()

@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from nafs.atomic import check_target
+from nafs._support.atomic import check_target
 from nafs.cli import options as o
 from nafs.cli.console import Run
 from nafs.writers import write_graph, write_nodes

@@ -27,10 +27,10 @@ def demo(
     quiet: o.QuietOption = False,
 ) -> None:
     """Embed 1,797 bundled images of digits and compare clusters before and after."""
-    from nafs.atomic import whole_folder
+    from nafs._support.atomic import whole_folder
     from nafs.datasets import load_dataset
-    from nafs.demo import draw
     from nafs.embedding import embed
+    from nafs.pictures.demo import draw
     from nafs.tasks import evaluate_clustering
 
     run = Run(quiet)

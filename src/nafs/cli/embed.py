@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 from nafs.cli import options as o
 from nafs.cli.console import Run
 from nafs.embedding import Embedding, making_embedding, structural_note

@@ -9,15 +9,15 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
 from nafs.cli import options as o
 from nafs.cli.console import Run, results, table_of
 from nafs.datasets.catalog import CATALOG
 from nafs.embedding import embed
 from nafs.engines.settings import Settings
 from nafs.graph import Graph
+from nafs.links import SCORES
 from nafs.readers.vectors import read_embedding
-from nafs.selection.hidden_edges import SCORES
 
 METHODS = ("mixture", "kmeans")
 TASKS = ("clustering", "links", "classification")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 from nafs.cli import options as o
 from nafs.cli.console import Run, results, show_seconds, table_of
 from nafs.engines import disk, memory

@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 from nafs.cli import options as o
 from nafs.cli.console import Run, peak_memory
 from nafs.datasets.catalog import CATALOG

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from nafs.atomic import check_target, whole_file
+from nafs._support.atomic import check_target, whole_file
 from nafs.cli import options as o
 from nafs.cli.console import Run, results, table_of
 from nafs.embedding import Embedding

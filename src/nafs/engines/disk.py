@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import show_bytes, total_memory
+from nafs._support.budget import show_bytes, total_memory
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.panels import Panels, list_tasks, missing, results_of
 from nafs.engines.progress import ProgressCallback, Report, count_passes

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 from nafs.engines import cached
 from nafs.engines.progress import ProgressCallback, Report
 from nafs.graph import Adjacency, Features

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import free_memory
+from nafs._support.budget import free_memory
 from nafs.engines import disk, memory
 from nafs.engines.progress import ProgressCallback
 from nafs.engines.settings import AUTO, Settings

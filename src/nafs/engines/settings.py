@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
-from nafs.budget import parse_memory
-from nafs.checks import check_choice
+from nafs._support.budget import parse_memory
+from nafs._support.checks import check_choice
 from nafs.smoothing.hops import STATE_DTYPES
 from nafs.smoothing.method import DEFAULT_R, Method, check_hops, check_r
 from nafs.smoothing.threads import check_threads

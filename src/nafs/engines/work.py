@@ -18,8 +18,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.scratch import scratch_array, take_room
 from nafs.graph import Adjacency, Features
-from nafs.scratch import scratch_array, take_room
 
 ABOUT = "about.json"
 FORMAT = "nafs-work"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nafs.markup import html_table
+from nafs._support.markup import html_table
 
 if TYPE_CHECKING:
     from nafs.graph.graph import Graph

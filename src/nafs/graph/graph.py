@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.markup import html_table
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.features import Features, read_features
 from nafs.graph.ids import as_numpy, is_counting, read_ids
 from nafs.graph.labels import Labels, read_labels
-from nafs.markup import html_table
 
 if TYPE_CHECKING:
     from nafs.graph.description import Description

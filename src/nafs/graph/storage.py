@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nafs.atomic import whole_folder
+from nafs._support.atomic import whole_folder
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph

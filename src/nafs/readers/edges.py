@@ -16,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, read_adjacency
 from nafs.graph.adjacency import MAX_NODES
 from nafs.graph.features import LARGEST
 from nafs.graph.ids import id_column
-from nafs.scratch import Allocate
 
 DUCKDB_MEMORY = "1GB"
 _ROWS = 1 << 20  # edges handed over at a time

@@ -12,15 +12,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nafs.budget import parse_memory, show_bytes
-from nafs.checks import check_choice
+from nafs._support.budget import parse_memory, show_bytes
+from nafs._support.checks import check_choice
+from nafs._support.scratch import scratch_in
 from nafs.graph import Graph, read_adjacency
 from nafs.graph.storage import is_saved_graph
 from nafs.readers.edges import Bounds, RowsRead
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.tables import TableOptions, explain, find_files, read_edges, read_nodes
-from nafs.scratch import scratch_in
 
 _GRAPHML = (".graphml", ".graphml.gz")
 _SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit

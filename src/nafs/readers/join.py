@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Graph
 from nafs.graph.adjacency import find_stack_level
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.readers.edges import Edges
-from nafs.scratch import Allocate
 
 _ROWS = 1 << 14  # copied in one go
 

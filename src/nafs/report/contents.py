@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 from nafs.embedding import Embedding
 from nafs.graph import Adjacency, Features, Graph, Labels
 from nafs.pictures.layout import tsne

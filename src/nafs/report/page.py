@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from nafs.atomic import check_target, whole_file
+from nafs._support.atomic import check_target, whole_file
 
 _PLACE = "/*DATA*/"
 

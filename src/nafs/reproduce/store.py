@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nafs import __version__
-from nafs.atomic import whole_file
+from nafs._support.atomic import whole_file
 
 Values = dict[str, list[float]]
 

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import check_limit
+from nafs._support.budget import check_limit
+from nafs.clustering import mixture, project
+from nafs.clustering.measures import modularity
 from nafs.engines import memory
 from nafs.engines.run import choose_engine
 from nafs.engines.settings import AUTO, LADDER, Settings
 from nafs.graph import Adjacency, Features, Graph
-from nafs.selection.heads import mixture, project
-from nafs.selection.hidden_edges import SCORES, score_links, split_links
+from nafs.links import SCORES, score_links, split_links
 from nafs.selection.preprocessing import (
     Preparation,
     find_directions,
@@ -34,7 +35,6 @@ from nafs.selection.preprocessing import (
     reduce,
     reduction_error,
 )
-from nafs.selection.quality import modularity
 
 COLUMNS = 64  # leading directions of the features that choices are made with, about
 CLUSTERS = 8  # where nobody says how many

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
 from nafs.engines.settings import REDUCTIONS
 from nafs.graph import Adjacency, Features, read_features
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
-from nafs.selection.hidden_edges import SCORES
+from nafs._support.checks import check_choice
+from nafs.links import SCORES
 
 EXACT_WORK = 3.0e13  # multiplications above which an index takes less time, if filled by one thread
 _BLOCK = 1 << 24  # scores held at a time

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
 from nafs.graph import Adjacency
-from nafs.selection.hidden_edges import SCORES
+from nafs.links import SCORES
 from nafs.similarity.nearest import (
     BUILDING,
     EXACT_WORK,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
 from nafs.graph import Adjacency, read_adjacency, read_features
 from nafs.smoothing.method import check_hops, check_one_r
 from nafs.smoothing.operator import normalized_adjacency

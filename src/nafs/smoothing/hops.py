@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features
-from nafs.scratch import Allocate
 from nafs.smoothing import _kernel
 from nafs.smoothing.method import Method
 from nafs.smoothing.stationary import component_centres

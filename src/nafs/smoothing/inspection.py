@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
 
 ENSEMBLES = ("mean", "max", "concat")
 WEIGHTINGS = ("adaptive", "linear", "average", "last")

@@ -1,6 +1,6 @@
 """Tasks that judge embeddings, ours or others': clustering, link prediction, classification."""
 
-from nafs.selection.hidden_edges import LinkSplit, score_links, split_links
+from nafs.links import LinkSplit, score_links, split_links
 from nafs.tasks.classification import evaluate_classification, random_splits
 from nafs.tasks.clustering import cluster, evaluate_clustering
 from nafs.tasks.links import evaluate_links

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
+from nafs.clustering import mixture, project
+from nafs.clustering.kmeans import kmeans_of_products
+from nafs.clustering.measures import agreement, conductance, modularity
 from nafs.graph import Adjacency, Graph, Labels
-from nafs.selection.heads import mixture, project
-from nafs.selection.quality import agreement, conductance, modularity
-from nafs.tasks.kmeans import kmeans_of_products
 from nafs.tasks.result import TaskResult, check_rows
 
 METHODS = ("mixture", "kmeans")

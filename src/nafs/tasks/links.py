@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
+from nafs._support.checks import check_choice
 from nafs.graph import Graph
-from nafs.selection.hidden_edges import SCORES, LinkSplit, score_links, split_links
+from nafs.links import SCORES, LinkSplit, score_links, split_links
 from nafs.tasks.result import TaskResult, check_rows
 
 Embed = Callable[[Graph], NDArray[Any]]

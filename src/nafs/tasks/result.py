@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.markup import html_table
 from nafs.graph import Graph
-from nafs.markup import html_table
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.atomic import check_target, whole_file
-from nafs.checks import check_choice
+from nafs._support.atomic import check_target, whole_file
+from nafs._support.checks import check_choice
 from nafs.writers.tables import PARQUET, TEXT, RowsWritten, write_table
 
 LAYOUTS = ("list", "columns")

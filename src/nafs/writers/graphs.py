@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from nafs.atomic import check_target, whole_file
+from nafs._support.atomic import check_target, whole_file
 from nafs.graph import Graph
 from nafs.writers.embeddings import id_table
 from nafs.writers.tables import is_table, write_table

@@ -3,9 +3,9 @@
 import numpy as np
 import oracle
 import pytest
-from conftest import random_graph
 from hypothesis import given
 from hypothesis import strategies as st
+from random_graphs import random_graph
 
 from nafs import mixing_time_bound, oversmoothing_bound, second_eigenvalue
 

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 from command import run
-from conftest import random_graph
+from random_graphs import random_graph
 
 from nafs import Embedding, Graph, embed, read_graph
 from nafs.graph import read_adjacency

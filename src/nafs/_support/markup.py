@@ -13,7 +13,7 @@ def html_table(
 
     Examples
     --------
-    >>> from nafs.markup import html_table
+    >>> from nafs._support.markup import html_table
     >>> html_table([("a", "<b>")])
     '<table><tbody><tr><td>a</td><td>&lt;b&gt;</td></tr></tbody></table>'
     """

@@ -10,8 +10,9 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from conftest import R, random_graph, run_in
-from test_exactness import COMBINATIONS, assert_close
+from closeness import COMBINATIONS, assert_close
+from panel_runs import R, run_in
+from random_graphs import random_graph
 
 from nafs import NAFS, Graph, embed
 from nafs.engines import disk, memory

@@ -8,26 +8,15 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from conftest import hub_graph, random_graph
+from closeness import COMBINATIONS, assert_close
 from hypothesis import given
 from hypothesis import strategies as st
+from random_graphs import hub_graph, random_graph
 
 from nafs import NAFS, oversmoothing_distances, smoothed_features, smoothing_weights
 from nafs.datasets import load_planetoid
 from nafs.smoothing import _kernel, normalized_adjacency, stationary_state
 from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS
-
-COMBINATIONS = list(itertools.product(ENSEMBLES, WEIGHTINGS, DISTANCES))
-RELATIVE = 1e-5
-
-
-def assert_close(found, expected):
-    """Within 1e-5 of the row's own size."""
-    assert found.shape == expected.shape
-    assert np.isfinite(found).all()
-    size = np.abs(expected).max(axis=1, keepdims=True)
-    error = np.abs(found - expected)
-    assert (error <= RELATIVE * size + 1e-30).all(), f"off by {(error / (size + 1e-30)).max():.2e}"
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])

@@ -12,10 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nafs.checks import check_choice
 from nafs.graph import Graph
-
-SCORES = ("inner", "cosine")
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,26 +112,3 @@ def _non_edges(
         if len(found) == count:
             return np.column_stack([found // n, found % n])
     raise ValueError("the graph is too dense around its hubs to draw non-edges by degree")
-
-
-def score_links(matrix: NDArray[Any], pairs: NDArray[Any], score: str = "inner") -> NDArray[np.float64]:
-    """Inner product or cosine of the ends of each pair, in float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nafs.tasks import score_links
-    >>> score_links(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), np.array([[0, 1], [1, 2]]), "cosine")
-    array([1., 0.])
-    """
-    check_choice("score", score, SCORES)
-    found = np.empty(len(pairs))
-    step = max(1, (1 << 22) // matrix.shape[1])
-    for top in range(0, len(pairs), step):
-        a, b = (matrix[pairs[top : top + step, i]].astype(np.float64) for i in range(2))
-        dots = np.einsum("ij,ij->i", a, b)
-        if score == "cosine":
-            sizes = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-            dots = np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0)
-        found[top : top + step] = dots
-    return found

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import random_graph
+from random_graphs import random_graph
 
 from nafs import NAFS
 

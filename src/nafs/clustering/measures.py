@@ -16,7 +16,7 @@ def best_assignment(truth: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.i
     Examples
     --------
     >>> import numpy as np
-    >>> from nafs.selection.quality import best_assignment
+    >>> from nafs.clustering.measures import best_assignment
     >>> best_assignment(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
     array([1, 0])
     """
@@ -50,7 +50,7 @@ def modularity(graph: Adjacency, clusters: NDArray[Any]) -> float:
     --------
     >>> import numpy as np
     >>> from nafs.graph import read_adjacency
-    >>> from nafs.selection.quality import modularity
+    >>> from nafs.clustering.measures import modularity
     >>> two_pairs = read_adjacency(np.kron(np.eye(2), [[0, 1], [1, 0]]))
     >>> modularity(two_pairs, np.array([0, 0, 1, 1]))
     0.5

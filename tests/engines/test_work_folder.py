@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import R, random_graph, run_in
+from panel_runs import R, run_in
+from random_graphs import random_graph
 
 from nafs.engines.panels import list_tasks, missing, results_of
 from nafs.engines.work import WorkFolder, fingerprint

@@ -1,4 +1,4 @@
-"""Clusters of an embedding: its leading directions, rows of length 1, and a mixture of Gaussians.
+"""A mixture of Gaussians on the rows of an embedding's leading directions.
 
 The mixture has one covariance for all clusters. That is K-means with a metric of its own: directions along
 which the nodes of every cluster spread count for less.
@@ -6,60 +6,17 @@ which the nodes of every cluster spread count for less.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering.measures import modularity
 from nafs.graph import Adjacency
-from nafs.selection.quality import modularity
 
-_NARROW = 1024  # columns; up to here directions come from the columns' own products
 _ENOUGH = 1e-3  # gain in log-likelihood for each node below which a fit is done
 _WARM_UP = 10  # steps of K-means before
 _FLOOR = 1e-3  # added to the covariance, relative to the mean variance of all points
-
-
-def project(matrix: NDArray[Any], n_columns: int, seed: int = 0) -> NDArray[np.float64]:
-    """Rows along the leading singular directions of an embedding, scaled to length 1.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, d)
-    n_columns : int
-    seed : int
-        Of the approximation that wide matrices are given.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, min(n_columns, n, d))
-        A row of zeros stays.
-    """
-    from sklearn.utils.extmath import randomized_svd
-
-    n_columns = min(n_columns, *matrix.shape)
-    largest = max(abs(float(matrix.max())), abs(float(matrix.min()))) or 1.0
-    kind = np.float32 if matrix.dtype == np.float32 else np.float64  # whole numbers have no directions
-    matrix = np.asarray(matrix / largest, kind)
-    if matrix.shape[1] <= _NARROW:
-        _, vectors = np.linalg.eigh(_products(matrix))
-        axes = vectors[:, ::-1][:, :n_columns]
-    else:
-        _, _, right = randomized_svd(matrix, n_columns, n_iter=3, random_state=seed)
-        axes = right.T
-    rows = (matrix @ axes.astype(kind)).astype(np.float64)
-    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(sizes > 0, sizes, 1))
-
-
-def _products(matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """Xᵀ X, summed in float64."""
-    found = np.zeros((matrix.shape[1],) * 2)
-    step = max(1, (1 << 22) // matrix.shape[1])
-    for top in range(0, len(matrix), step):
-        block = matrix[top : top + step].astype(np.float64)
-        found += block.T @ block
-    return found
 
 
 def mixture(

@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.budget import show_bytes
+from nafs._support.budget import show_bytes
 
 Allocate = Callable[[tuple[int, ...], Any], NDArray[Any]]
 

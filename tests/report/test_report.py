@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from command import run
-from conftest import random_graph
+from random_graphs import random_graph
 
 from nafs import Embedding, Graph, embed, smoothing_weights
 from nafs.pictures.layout import tsne, turned_like

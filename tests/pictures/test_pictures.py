@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import random_graph
+from random_graphs import random_graph
 
 from nafs import Graph, embed
 from nafs.pictures import plot_curves, plot_hop_grid, plot_map, plot_weights_by_degree

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from conftest import random_graph
+from random_graphs import random_graph
 
 from nafs import Graph, embed
 from nafs.engines import dask as engine

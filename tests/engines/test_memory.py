@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import random_graph
+from random_graphs import random_graph
 
 from nafs import NAFS
-from nafs.budget import parse_memory, show_bytes
+from nafs._support.budget import parse_memory, show_bytes
 from nafs.engines.memory import plan
 from nafs.graph import Adjacency, read_adjacency
 from nafs.smoothing import Method

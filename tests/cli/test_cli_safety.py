@@ -24,7 +24,7 @@ def test_nothing_is_overwritten_unless_told(place, capsys):
 
 
 def test_a_file_that_appears_meanwhile_is_left_alone(place):
-    from nafs.atomic import whole_file
+    from nafs._support.atomic import whole_file
 
     def write():
         with whole_file(place / "late.csv", force=False) as part:

@@ -11,8 +11,8 @@ from command import run
 from sklearn.metrics import normalized_mutual_info_score
 
 from nafs import Graph, embed
+from nafs.clustering.measures import agreement, conductance, modularity
 from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset, power_law
-from nafs.selection.quality import agreement, conductance, modularity
 from nafs.tasks import (
     TaskResult,
     cluster,

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import random_graph
 from graphs import assert_same, graphs
 from hypothesis import given, settings
+from random_graphs import random_graph
 
 from nafs import Graph, read_graph
 from nafs.writers import write_graph, write_nodes

@@ -17,7 +17,7 @@ def parse_memory(limit: Any) -> int | None:
 
     Examples
     --------
-    >>> from nafs.budget import parse_memory
+    >>> from nafs._support.budget import parse_memory
     >>> parse_memory("1.5GB"), parse_memory("2 GiB")
     (1500000000, 2147483648)
     """
@@ -43,7 +43,7 @@ def show_bytes(size: int) -> str:
 
     Examples
     --------
-    >>> from nafs.budget import show_bytes
+    >>> from nafs._support.budget import show_bytes
     >>> show_bytes(1_500_000_000)
     '1.5 GB'
     """
@@ -58,7 +58,7 @@ def check_limit(needed: int, limit: int | None, what: str, hint: str) -> None:
 
     Examples
     --------
-    >>> from nafs.budget import check_limit
+    >>> from nafs._support.budget import check_limit
     >>> check_limit(2_000_000, 1_000_000, "copying takes", "raise the limit")
     Traceback (most recent call last):
     MemoryError: copying takes 2 MB, more than the memory_limit of 1 MB; raise the limit

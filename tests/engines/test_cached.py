@@ -6,8 +6,8 @@ import numpy as np
 import oracle
 import pytest
 import scipy.sparse as sp
-from conftest import hub_graph, random_graph
-from test_exactness import assert_close
+from closeness import assert_close
+from random_graphs import hub_graph, random_graph
 
 from nafs import NAFS
 from nafs.engines import cached

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from command import run
-from conftest import random_graph
+from random_graphs import random_graph
 
 from nafs import NAFS, Graph, embed
+from nafs.clustering import mixture, project
+from nafs.clustering.gaussian_mixture import _fit
+from nafs.clustering.measures import agreement
 from nafs.datasets import contextual_sbm, power_law
 from nafs.engines.settings import LADDER, Settings
 from nafs.graph import read_features
 from nafs.selection import Choice, choose, prepare, reduce
-from nafs.selection.heads import _fit, mixture, project
 from nafs.selection.preprocessing import judge
-from nafs.selection.quality import agreement
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +162,7 @@ def test_the_mixture_sees_clusters_where_all_of_them_are_stretched_alike():
 
 
 def test_of_several_starts_the_graph_decides(graph):
-    from nafs.selection.quality import modularity
+    from nafs.clustering.measures import modularity
 
     points = project(np.random.default_rng(0).standard_normal((300, 6)), 6)  # no clusters at all
     alone = [mixture(points, 3, graph=graph.adjacency, seed=s, n_init=1) for s in range(8)]

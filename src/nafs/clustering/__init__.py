@@ -1,0 +1,16 @@
+"""Clusters: the heads that find them, and how good they are."""
+
+from nafs.clustering.gaussian_mixture import mixture
+from nafs.clustering.kmeans import kmeans_of_products
+from nafs.clustering.measures import agreement, best_assignment, conductance, modularity
+from nafs.clustering.projection import project
+
+__all__ = [
+    "agreement",
+    "best_assignment",
+    "conductance",
+    "kmeans_of_products",
+    "mixture",
+    "modularity",
+    "project",
+]

@@ -1,0 +1,19 @@
+"""What "agrees with the oracle" means, and the combinations of options it has to hold for."""
+
+import itertools
+
+import numpy as np
+
+from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS
+
+COMBINATIONS = list(itertools.product(ENSEMBLES, WEIGHTINGS, DISTANCES))
+RELATIVE = 1e-5
+
+
+def assert_close(found, expected):
+    """Within 1e-5 of the row's own size."""
+    assert found.shape == expected.shape
+    assert np.isfinite(found).all()
+    size = np.abs(expected).max(axis=1, keepdims=True)
+    error = np.abs(found - expected)
+    assert (error <= RELATIVE * size + 1e-30).all(), f"off by {(error / (size + 1e-30)).max():.2e}"
