@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, Parameter
 from nafs.graph.adjacency import Adjacency
 
 DEFAULT_COLUMNS = 128
@@ -44,7 +45,7 @@ def structural_features(
            [0., 0., 1., 1.]], dtype=float32)
     """
     if n_columns < 1:
-        raise ValueError(f"structural features need at least 1 column; got {n_columns}")
+        raise InputError(Parameter("n_columns"), f" must be at least 1; got {n_columns}")
     n = graph.n_nodes
     rng = np.random.default_rng(seed)
     matrix = graph.to_scipy()

@@ -86,7 +86,7 @@ void bind_columns(nb::module_& m) {
       .def("measure", &ColumnKernel::measure, "begin"_a, "end"_a, nb::kw_only(), "unscale"_a.noconvert(),
            "parts"_a.noconvert(), "Add up what panels begin..end contribute to the distances of one r.")
       .def("smooth", &ColumnKernel::smooth, "begin"_a, "end"_a, nb::kw_only(), "unscale"_a.noconvert(),
-           "weights"_a.noconvert(), "share"_a.noconvert(), "out"_a.noconvert(), "ensemble"_a, "fresh"_a,
+           "weights"_a.noconvert(), "share"_a.noconvert(), "out"_a.noconvert(), "ensemble"_a.noconvert(), "fresh"_a,
            "Combine panels begin..end of the embedding of one r into `out`.");
 }
 

@@ -182,14 +182,15 @@ void bind_hops(nb::module_& m) {
            "component"_a.noconvert().none() = nothing, "centred"_a = false, "sum"_a.noconvert().none() = nothing,
            "total"_a.noconvert().none() = nothing, "peak"_a.noconvert().none() = nothing,
            "distances"_a.noconvert().none() = nothing, "pending"_a.noconvert().none() = nothing,
-           "distance"_a = Distance::none, "weighting"_a = Weighting::last, "floor"_a = 0.0f, "stream"_a = false,
+           "distance"_a.noconvert() = Distance::none,
+           "weighting"_a.noconvert() = Weighting::last, "floor"_a = 0.0f, "stream"_a = false,
            "threads"_a = 1)
       .def("run", &HopKernel::run, "begin"_a, "end"_a, nb::kw_only(), "state"_a.noconvert().none() = nothing,
            "following"_a.noconvert().none() = nothing, "owing"_a = false, "postpone"_a = false,
            "parts"_a.noconvert().none() = nothing, "given"_a.noconvert().none() = nothing,
            "Compute rows begin..end of one hop and add them to the running weighted sum.")
       .def("write", &HopKernel::write, "begin"_a, "end"_a, nb::kw_only(), "state"_a.noconvert().none() = nothing,
-           "out"_a.noconvert(), "ensemble"_a, "apart"_a, "fresh"_a, "factor"_a, "fallback"_a,
+           "out"_a.noconvert(), "ensemble"_a.noconvert(), "apart"_a, "fresh"_a, "factor"_a, "fallback"_a,
            "Turn rows begin..end of the running sum into the embedding and combine them into `out`.");
 }
 
