@@ -214,7 +214,7 @@ def test_the_command_line_says_what_a_run_through_files_takes(saved, tmp_path):
     out = tmp_path / "out.parquet"
     run = nafs("embed", saved, "-o", out, "--hops", 2, "--memory-limit", "60MB")
     assert run.returncode == 0, run.stderr
-    assert "disk engine: " in run.stderr
+    assert "disk engine, 1 panel of up to 64 columns: " in run.stderr
     assert "of disk in" in run.stderr
     run = nafs("embed", saved, "-o", out, "--hops", 2, "--engine", "disk", "--memory-limit", "1MB", "--force")
     assert run.returncode != 0

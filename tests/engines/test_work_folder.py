@@ -48,7 +48,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, narrow):
         folder = tmp_path / f"after{calls}"
         with pytest.raises(StopError):
             on_disk(folder, graph, features, narrow(graph), progress=stop_after(calls))
-        with pytest.raises(FileExistsError, match="go on with it"):
+        with pytest.raises(FileExistsError, match="resume it"):
             on_disk(folder, graph, features, narrow(graph))
         seen = []
         found = on_disk(folder, graph, features, narrow(graph), resume=True, progress=seen.append)

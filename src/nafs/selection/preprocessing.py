@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
 from nafs._support.checksum import crc_of
+from nafs._support.errors import InputError
 from nafs.graph import Adjacency, Features, read_features
 
 KINDS = ("none", "l2", "tfidf", "standardize")
@@ -214,7 +215,7 @@ def find_directions(
 
     check_choice("reduction", how, REDUCTIONS)
     if n_columns < 1:
-        raise ValueError(f"features can be reduced to 1 column or more; got {n_columns}")
+        raise InputError(f"features can be reduced to 1 column or more; got {n_columns}")
     n, f = features.shape
     if f <= n_columns:
         return None
