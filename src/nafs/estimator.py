@@ -16,6 +16,7 @@ from nafs.graph import Graph
 from nafs.pipeline import Settings, decide, execute, sweep
 from nafs.pipeline.inputs import read_job, refuse_graph_as_target
 from nafs.pipeline.settings import option_names
+from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import DEFAULT_R
 
 
@@ -188,7 +189,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         if self._preparation.directions is not None:
             names = [f"{self.reduction}{i}" for i in range(self._preparation.directions.shape[1])]
         method = self._settings().method.method(self.n_hops_)
-        if method.ensemble == "concat":
+        if ensemble_named(method.ensemble).side_by_side:
             names = [f"{name}_r{r:.12g}" for r in method.r for name in names]
         return np.asarray(names, dtype=object)
 

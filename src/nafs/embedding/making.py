@@ -118,4 +118,4 @@ def with_some_features(graph: Graph, columns: int = DEFAULT_COLUMNS, seed: int =
     if graph.features is not None:
         return graph
     job = Job.of(graph, Settings.of(columns=columns, seed=seed))
-    return graph.with_features(job.features.dense, notes=list(job.notes))
+    return graph.with_features(job.features.toarray(), notes=list(job.notes))

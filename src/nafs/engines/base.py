@@ -38,8 +38,8 @@ class FeatureSize:
     @classmethod
     def of(cls, features: Features) -> FeatureSize:
         """The size of features that are there."""
-        dense = features.dense
-        return cls(features.shape[1], features.nbytes, dense is None, dense is not None and is_mapped(dense))
+        sparse = features.is_sparse
+        return cls(features.shape[1], features.nbytes, sparse, not sparse and is_mapped(features.matrix))
 
 
 class Components:

@@ -23,6 +23,7 @@ from nafs.graph import Features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
 from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
+from nafs.smoothing.weightings import weighting_named
 
 CACHED_STATE = 16 << 20  # bytes; a state that lives in the cache is smoothed faster alone
 WIDE_ENOUGH = 128  # columns; longer rows gain less than fresh memory for them costs
@@ -72,6 +73,7 @@ class MemoryEngine:
     ) -> Result:
         """The embedding; ``progress`` is called at least once per hop, or per pass through the cache."""
         method, n = problem.method, problem.graph.n_nodes
+        keeps_sum = weighting_named(method.weighting).keeps_sum
         report = Report(progress, n, method.n_hops, len(method.r))
         try:
             if plan.cached:
@@ -88,7 +90,7 @@ class MemoryEngine:
                 r = method.r[first : first + plan.group]
                 hops = _hops(problem, features, r, workspace)
                 for k in range(method.n_hops + 1):
-                    last = k == method.n_hops and method.weighting != "last"
+                    last = k == method.n_hops and keeps_sum
                     hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
                 hops.write(out, first)
                 del hops  # before the next one is built
@@ -173,10 +175,11 @@ def _check(needed: int, limit: int | None) -> None:
 
 def _sweep(hops: Hops, wanted: Sequence[int], report: Report) -> Iterator[tuple[int, NDArray[np.float32]]]:
     method, due = hops.method, set(wanted)
+    keeps_sum = weighting_named(method.weighting).keeps_sum
     pool = _Pool((hops.layout.n_nodes, method.n_columns(hops.layout.n_features)))
     try:
         for k in range(wanted[-1] + 1):
-            last = k == wanted[-1] and method.weighting != "last"
+            last = k == wanted[-1] and keeps_sum
             hops.advance(keep_state=not last, postpone=k not in due, tick=report.ticker(k, method.r))
             if k in due:
                 out = pool.lend()

@@ -144,7 +144,7 @@ class PanelEngine:
                     features.largest,
                     problem.size.sparse,
                     n,
-                    None if in_files else features.dense,
+                    None if in_files else features.matrix,
                 )
                 executor.prepare(problem, work, columns)
                 if due:

@@ -198,11 +198,7 @@ def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:
     """Checksums that tell one graph with features from another."""
     weights = () if graph.weights is None else (graph.weights,)
     edges = crc_of(graph.indptr, graph.indices, *weights)
-    if features.dense is not None:
-        values = crc_of(features.dense)
-    else:
-        rows = np.asarray(features.sparse.indptr, np.int64)
-        values = crc_of(rows, features.sparse.indices, features.sparse.data)
+    values = crc_of(*features.arrays("features").values())
     return {
         "nodes": graph.n_nodes,
         "edges": f"{edges:08x}{'-directed' if graph.directed else ''}",

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
 from nafs.graph.adjacency import Adjacency, read_adjacency
-from nafs.graph.features import Features, read_features
+from nafs.graph.feature_reading import read_features
+from nafs.graph.features import Features
 from nafs.graph.ids import as_numpy, is_counting, read_ids
 from nafs.graph.labels import Labels, read_labels
 
@@ -100,7 +101,7 @@ class Graph:
         if self.adjacency.weights is not None:
             parts.append("weighted")
         if self.features is not None:
-            kind = "sparse " if self.features.dense is None else ""
+            kind = "sparse " if self.features.is_sparse else ""
             parts.append(f"{self.features.shape[1]} {kind}features")
         if self._ids is not None:
             shown = ", ".join(repr(value) for value in self._ids[:3].to_pylist())

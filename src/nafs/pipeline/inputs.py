@@ -100,6 +100,6 @@ def _check_graph(model: Any, graph: Graph, adjacency: Any, reset: bool | None) -
 
 def _copied(read: Features | Adjacency, given: Any) -> int:
     """Bytes that reading an input took besides the caller's own arrays."""
-    if read is given or (isinstance(read, Features) and read.dense is given):
+    if read is given or (isinstance(read, Features) and read.matrix is given):
         return 0
     return read.nbytes

@@ -1,7 +1,7 @@
-"""Which embedding is meant: the choices of the paper, checked once.
+"""The choices that define an embedding, checked once.
 
-K hops, the normalisations r, how hops are weighted, the over-smoothing distance that weighs them,
-and how the embeddings of several r are combined.
+These are the number of hops K, the normalisations r, the weighting of hops, the over-smoothing distance
+behind the weights, and the ensemble that combines the embeddings of several r.
 """
 
 from __future__ import annotations
@@ -15,11 +15,24 @@ import numpy as np
 
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, InputTypeError, Parameter
+from nafs.smoothing.distances import DISTANCES, distance_named
+from nafs.smoothing.ensembles import ENSEMBLES, ensemble_named
+from nafs.smoothing.weightings import WEIGHTINGS, weighting_named
+
+__all__ = [
+    "AUTO",
+    "DEFAULT_R",
+    "DISTANCES",
+    "ENSEMBLES",
+    "WEIGHTINGS",
+    "Method",
+    "MethodSettings",
+    "check_hops",
+    "check_one_r",
+    "check_r",
+]
 
 AUTO = "auto"
-ENSEMBLES = ("mean", "max", "concat")
-WEIGHTINGS = ("adaptive", "linear", "average", "last")
-DISTANCES = ("cosine", "euclidean", "stationary_cosine")
 DEFAULT_R = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 
@@ -64,16 +77,16 @@ class Method:
     @property
     def uses_distance(self) -> bool:
         """Whether the weights depend on a distance at all."""
-        return self.weighting in ("adaptive", "linear")
+        return weighting_named(self.weighting).uses_distance
 
     @property
     def needs_stationary_state(self) -> bool:
         """Whether distances are taken to the stationary state."""
-        return self.uses_distance and self.distance != "cosine"
+        return self.uses_distance and distance_named(self.distance).stationary
 
     def n_columns(self, n_features: int) -> int:
         """Columns of the embedding."""
-        return n_features * (len(self.r) if self.ensemble == "concat" else 1)
+        return n_features * (len(self.r) if ensemble_named(self.ensemble).side_by_side else 1)
 
 
 @dataclass(frozen=True, kw_only=True)
