@@ -52,13 +52,15 @@ class Decision:
     @property
     def settings(self) -> dict[str, Any]:
         """All settings by name, with what was chosen filled in."""
-        choice = self.choice
-        return self.job.settings.as_dict() | {
-            "n_hops": choice.n_hops,
-            "preprocessing": choice.preprocessing,
-            "center": choice.center,
+        settings = self.job.settings.as_dict() | {
+            "n_hops": self.choice.n_hops,
+            "preprocessing": self.choice.preprocessing,
+            "center": self.choice.center,
             "engine": self.plan.engine,
         }
+        if not self.job.is_structural:
+            del settings["columns"], settings["seed"]
+        return settings
 
     def rows(self) -> list[tuple[str, str]]:
         """What was decided, for people: a name and its value each."""

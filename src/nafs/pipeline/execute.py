@@ -90,6 +90,4 @@ def _record(decision: Decision, choice: Choice) -> dict[str, Any]:
         record["score"] = choice.score
     if choice.reasons:
         record["reasons"] = list(choice.reasons)
-    if not decision.job.is_structural:
-        del record["columns"], record["seed"]
     return record
