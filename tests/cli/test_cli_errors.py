@@ -74,7 +74,7 @@ BAD_FEATURES = {
     "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
     "words": ("f.csv", "id,a\nann,1\nbob,many\n", "line 3: 'many' in column 'a' is not a number"),
     "missing": ("f.csv", "id,a\nann,1\nbob,\n", "the feature 'a' in data row 2 is missing or infinite"),
-    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' comes 2 times (rows 1 and 3)"),
+    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' occurs 2 times (rows 1 and 3)"),
     "no rows": ("f.csv", "id,a\n", "the table has no rows"),
     "matrix for named nodes": ("f.npy", np.eye(4), "rows are nodes 0..3, but e.csv names 'ann'"),
     "pickle": ("f.npy", np.array([{"a": 1}], dtype=object), "pickled objects, which are not opened"),

@@ -44,7 +44,10 @@ DAMAGE = {
         "KeyError",
     ),
     "no names": (lambda f: edit(f, arrays=[1]), "AttributeError"),
-    "bad weights": (lambda f: replace(f, "weights", np.full(4, np.nan, np.float32)), "no weights"),
+    "bad weights": (
+        lambda f: replace(f, "weights", np.full(4, np.nan, np.float32)),
+        "values that are not positive and finite",
+    ),
     "no marker": (lambda f: (f / "graph.json").unlink(), "not a saved graph"),
     "no json": (lambda f: (f / "graph.json").write_text("{"), "graph.json does not describe a graph"),
     "other json": (lambda f: (f / "graph.json").write_text("[]"), "graph.json does not describe a graph"),
@@ -122,19 +125,19 @@ def test_a_save_that_fails_leaves_what_was_there(folder, monkeypatch):
 
 def test_a_graph_checks_its_parts():
     A = np.array([[0, 1], [1, 0]])
-    with pytest.raises(ValueError, match="ids has 3 entries for 2 nodes"):
+    with pytest.raises(ValueError, match="3 ids for 2 nodes"):
         Graph(A, ids=[1, 2, 3])
-    with pytest.raises(ValueError, match="labels has 1 entries for 2 nodes"):
+    with pytest.raises(ValueError, match="1 labels for 2 nodes"):
         Graph(A, labels=["x"])
-    with pytest.raises(ValueError, match="id 1 comes 2 times"):
+    with pytest.raises(ValueError, match="id 1 occurs 2 times"):
         Graph(A, ids=[1, 1])
     with pytest.raises(ValueError, match="1 feature_names for 2 features"):
         Graph(A, np.eye(2), feature_names=["a"])
-    with pytest.raises(ValueError, match=r"1\.5 in row 1 is no class"):
+    with pytest.raises(ValueError, match=r"1\.5 in row 1 is not a class"):
         Graph(A, labels=[1.5, 2.0])
     with pytest.raises(ValueError, match="no node has a label"):
         Graph(A, labels=[None, None])
-    with pytest.raises(ValueError, match="inf in row 2 is no class"):
+    with pytest.raises(ValueError, match="inf in row 2 is not a class"):
         Graph(A, labels=[1.0, float("inf")])
     with pytest.raises(ValueError, match="feature_names must differ"):
         Graph(A, np.eye(2), feature_names=["a", "a"])
