@@ -290,7 +290,7 @@ def test_an_index_that_was_not_asked_for_is_told_of_and_finds_most(monkeypatch):
     for place in ("nearest", "suggestions"):
         monkeypatch.setattr(sys.modules[f"nafs.similarity.{place}"], "EXACT_WORK", 0)
     monkeypatch.setattr("nafs.similarity.suggestions._TRIED", 0)
-    with pytest.warns(UserWarning, match=r"an index, which finds about 9\d % of the nearest"):
+    with pytest.warns(UserWarning, match=r"an index was searched; it finds about 9\d % of the nearest"):
         found, _ = nearest(matrix, np.arange(6000), 10)
     assert np.mean([len(set(a) & set(b)) for a, b in zip(truth, found, strict=True)]) >= 9.5
     graph = read_adjacency(sp.csr_array((6000, 6000)), directed=False)
