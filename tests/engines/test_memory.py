@@ -156,7 +156,7 @@ def test_reading_the_graph_keeps_to_the_limit_or_is_refused():
     A = sp.coo_array((np.full(len(columns), 0.5, np.float32), (np.tile(ring, 30), columns)), shape=(n, n))
     X = np.ones((n, f), np.float32)
     with pytest.raises(
-        MemoryError, match=r"canonical form may take 116 MB, more than the memory_limit of 60 MB"
+        MemoryError, match=r"canonical form may need 116 MB, more than the memory_limit of 60 MB"
     ):
         NAFS(2, memory_limit="60MB", directed=False).fit(X, adjacency=A)
     NAFS(2, memory_limit="60MB").fit(X, adjacency=read_adjacency(A, directed=False))
@@ -222,5 +222,5 @@ def test_reduced_features_count_when_they_are_held():
     X = np.random.default_rng(0).random((20_000, 300), dtype=np.float32)
     settings = {"preprocessing": "l2", "reduce_to": 16, "r": 0.5, "engine": "memory"}
     assert NAFS(2, memory_limit="27MB", **settings).fit_transform(X, adjacency=A).shape == (20_000, 16)
-    with pytest.raises(MemoryError, match=r"reducing the features takes 25\.4 MB, .* of 25 MB; raise"):
+    with pytest.raises(MemoryError, match=r"reducing the features needs 25\.4 MB, .* of 25 MB; raise"):
         NAFS(2, memory_limit="25MB", **settings).fit(X, adjacency=A)
