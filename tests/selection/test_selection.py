@@ -311,7 +311,7 @@ def test_labels_are_not_looked_at(graph):
 
 def test_nothing_changes_unless_it_is_asked_for(graph):
     plain = embed(graph, n_hops=5)
-    assert plain.choice.explain() == "nothing was left to choose"
+    assert plain.choice.explain() == "nothing was left open"
     np.testing.assert_array_equal(
         plain.matrix, NAFS(5).fit_transform(graph.features.dense, adjacency=graph.adjacency)
     )
@@ -365,7 +365,7 @@ def test_bad_settings_are_named(graph, settings, message):
 
 def test_choices_that_the_graph_does_not_allow_are_named(graph):
     directed = Graph(np.triu(np.ones((5, 5)), 1), np.eye(5), directed=True)
-    with pytest.raises(ValueError, match="n_hops='auto' goes by modularity"):
+    with pytest.raises(ValueError, match="n_hops='auto' needs modularity"):
         embed(directed, n_hops="auto")
     few = Graph(np.array([[0, 1], [1, 0]]), np.eye(2))
     with pytest.raises(ValueError, match="too few edges to hide"):
