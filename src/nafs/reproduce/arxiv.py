@@ -1,4 +1,4 @@
-"""ogbn-arxiv: accuracy against time. It runs where the data set is present."""
+"""Accuracy against time on ogbn-arxiv, measured if the data set is present."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _measure(make: Rival) -> Values:
     matrix = make(data.graph)
     embedded = time.perf_counter()
     result = evaluate_classification(matrix, data.graph, [data.split])
-    judged = time.perf_counter()
-    return {**result.values, "embed": [embedded - start], "classify": [judged - embedded]}
+    classified = time.perf_counter()
+    return {**result.values, "embed": [embedded - start], "classify": [classified - embedded]}
 
 
 def _cells(_: int) -> list[Cell]:
@@ -47,8 +47,8 @@ def _write(store: Store, _: int) -> list[Path]:
     header = ["method", "ACC", "embed", "classify"]
     if not is_present(find(NAME)):
         remark = (
-            f"Not measured: {NAME} is not in the data folder. `nafs datasets fetch {NAME}` brings it, or put "
-            f"{', '.join(file.path for file in find(NAME).files)} into the folder that NAFS_DATA_HOME names."
+            f"Not measured: {NAME} is not in the data folder. Run `nafs datasets fetch {NAME}`, or put "
+            f"{', '.join(file.path for file in find(NAME).files)} into the folder NAFS_DATA_HOME."
         )
         return store.table(NAME, TITLE, [remark], header, [])
     figure = new_figure(6.5, 4.5)

@@ -1,4 +1,4 @@
-"""Seconds on samples of ogbn-products, and on random graphs: the paper's claims of scale."""
+"""Scalability: seconds on samples of ogbn-products and on random graphs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _seconds(method: str, graph: Graph) -> Values:
 
 @lru_cache(maxsize=1)
 def _whole() -> Graph:
-    """ogbn-products, or a random graph of its size whose degrees have as heavy a tail."""
+    """ogbn-products, or a random power-law graph of its size."""
     if is_present(find(PRODUCTS)):
         return load_dataset(PRODUCTS).graph
     return power_law(NODES, average_degree=2 * EDGES / NODES, exponent=2.5, n_features=0, n_communities=47)
@@ -46,7 +46,7 @@ def _whole() -> Graph:
 
 @lru_cache(maxsize=1)
 def _sample(count: int) -> Graph:
-    """The edges between nodes drawn at random, and their features (random ones, where there are none)."""
+    """The subgraph of randomly drawn nodes, with its features (random ones if the graph has none)."""
     whole = _whole()
     rng = np.random.default_rng(count)
     nodes = np.sort(rng.choice(whole.n_nodes, count, replace=False))
@@ -64,8 +64,8 @@ def _sample_key(method: str, count: int) -> str:
 
 def _sample_cells(_: int) -> list[Cell]:
     def measure(method: str, count: int) -> Values:
-        found = _seconds(method, _sample(count))
-        return found | {"edges": [float(_sample(count).n_edges)]}
+        cell = _seconds(method, _sample(count))
+        return cell | {"edges": [float(_sample(count).n_edges)]}
 
     return [
         Cell(_sample_key(method, count), partial(measure, method, count))
@@ -77,8 +77,8 @@ def _sample_cells(_: int) -> list[Cell]:
 def _write_samples(store: Store, _: int) -> list[Path]:
     header = ["method", *(f"{count:,}" for count in published.SAMPLES)]
     rows = [
-        [f"{method} (as published)", *("out of memory" if s is None else f"{s:g} s" for s in found)]
-        for method, found in published.SAMPLE_SECONDS.items()
+        [f"{method} (as published)", *("out of memory" if s is None else f"{s:g} s" for s in times)]
+        for method, times in published.SAMPLE_SECONDS.items()
     ]
     for method in _METHODS:
         cells = [store[_sample_key(method, count)] for count in published.SAMPLES]
@@ -93,10 +93,10 @@ def _write_samples(store: Store, _: int) -> list[Path]:
     )
     remarks = [
         f"Seconds to embed uniform samples of the nodes, {HOPS} hops, six r, on all cores (SciPy's product "
-        f"uses one), median of 3 runs, or one that takes over ten seconds. {where}",
-        "The published seconds are of another machine, GAE and AGE on a GPU; the paper does not say its "
-        "number of hops. A uniform sample keeps an edge only if it keeps both ends: these have less than one "
-        "hundredth of the edges, and show little of how a method deals with a large graph.",
+        f"uses one), median of 3 runs (one run if it takes over ten seconds). {where}",
+        "The published seconds are from another machine, with GAE and AGE on a GPU; the paper does not state "
+        "its number of hops. A uniform sample of nodes keeps an edge only if it keeps both ends: these "
+        "samples have less than one hundredth of the edges, and say little about large graphs.",
     ]
     return store.table("scalability", "Scalability on samples of ogbn-products", remarks, header, rows)
 
@@ -123,8 +123,8 @@ def _write_random(store: Store, _: int) -> list[Path]:
     axis = figure.subplots()
     header = ["nodes", *(f"{method}, here" for method in _METHODS)]
     for method, colour, marker in zip(_METHODS, COLOURS, "os", strict=False):
-        found = [float(np.median(store[_random_key(method, n)]["seconds"])) for n in RANDOM_NODES]
-        axis.plot(RANDOM_NODES, found, color=colour, marker=marker, label=f"{method}, here")
+        medians = [float(np.median(store[_random_key(method, n)]["seconds"])) for n in RANDOM_NODES]
+        axis.plot(RANDOM_NODES, medians, color=colour, marker=marker, label=f"{method}, here")
     for (method, (count, value)), colour in zip(published.RANDOM_SECONDS.items(), COLOURS[2:], strict=False):
         axis.plot([count], [value], "*", color=colour, markersize=13, label=f"{method}, as published")
     for method, count in published.RANDOM_OUT_OF_MEMORY.items():
@@ -154,9 +154,9 @@ def _write_random(store: Store, _: int) -> list[Path]:
     ]
     remarks = [
         f"Seconds to embed Erdős–Rényi graphs with p = {RANDOM_P:g}, {RANDOM_FEATURES} random features, "
-        f"{HOPS} hops, six r, median of 3 runs, or one that takes over ten seconds. The paper does not say "
-        "its number of features or hops; its text names 66.1 s for NAFS at 100,000 nodes, 80.9 s for AGE at "
-        "10,000, and where GAE and AGE ran out of memory.",
+        f"{HOPS} hops, six r, median of 3 runs (one run if it takes over ten seconds). The paper does not "
+        "state its number of features or hops; its text reports 66.1 s for NAFS at 100,000 nodes, 80.9 s for "
+        "AGE at 10,000, and where GAE and AGE ran out of memory.",
         "![](random-graphs.png)",
     ]
     files = store.table("random-graphs", "Scalability on random graphs", remarks, header, rows)

@@ -1,6 +1,7 @@
-"""Measured cells, kept as they come, so that a run can be broken off and taken up again; and what is written.
+"""A folder of results: measured cells, tables and figures.
 
-A folder holds the cells of each version of the package and the tables and figures made from them.
+Every cell is saved as soon as it is measured, so that an interrupted run can be resumed. Cells are kept
+apart by version of the package.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Values = dict[str, list[float]]
 
 
 class Store:
-    """A folder of results: what was measured by this version is there for the next run."""
+    """A folder of results; cells measured by this version are available to the next run."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,8 +36,8 @@ class Store:
         if not path.is_file():
             return {}
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            return {str(key): dict(value) for key, value in found.items()}
+            cells = json.loads(path.read_text(encoding="utf-8"))
+            return {str(key): dict(value) for key, value in cells.items()}
         except (UnicodeDecodeError, TypeError, ValueError, AttributeError):
             raise InputError(f"{path} is damaged; delete it to measure everything again") from None
 
@@ -47,10 +48,10 @@ class Store:
         return self._cells[key]
 
     def keep(self, key: str, values: Values) -> None:
-        """Keep what was measured; every value is finite."""
+        """Save a cell; raises if a value is not finite."""
         if not all(np.isfinite(numbers).all() for numbers in values.values()):
             raise ValueError(f"{key}: a measured value is not finite: {values}")
-        self._cells = self._read() | {key: values}  # another run may have added some
+        self._cells = self._read() | {key: values}  # another process may have added cells
         self._write(self._file, json.dumps(self._cells, indent=1))
 
     def table(
@@ -70,14 +71,14 @@ class Store:
         ]
 
     def figure(self, name: str, figure: Any) -> Path:
-        """Write a matplotlib figure, in 128 colours: a third of the size, and nobody sees it."""
-        from PIL import Image  # which matplotlib brings
+        """Write a matplotlib figure as PNG in 128 colours, which makes it three times smaller."""
+        from PIL import Image  # a dependency of matplotlib
 
         path = self.folder / f"{name}.png"
-        drawn = io.BytesIO()
-        figure.savefig(drawn, dpi=120, format="png")
+        png = io.BytesIO()
+        figure.savefig(png, dpi=120, format="png")
         with whole_file(path, force=True) as part:
-            Image.open(drawn).convert("RGB").quantize(128).save(part, format="png", optimize=True)
+            Image.open(png).convert("RGB").quantize(128).save(part, format="png", optimize=True)
         return path
 
     def _write(self, name: str, text: str) -> Path:
@@ -87,7 +88,7 @@ class Store:
 
 
 def percent(values: Sequence[float]) -> str:
-    """Mean in percent, with the deviation where there is more than one value.
+    """Mean in percent, with the standard deviation if there are several values.
 
     Examples
     --------
@@ -100,6 +101,6 @@ def percent(values: Sequence[float]) -> str:
 
 
 def seconds(values: Sequence[float]) -> str:
-    """The median, in seconds, to two figures."""
+    """The median in seconds, rounded for tables."""
     middle = float(np.median(values))
     return f"{middle:.1f} s" if middle >= 1 else f"{middle:.2g} s"

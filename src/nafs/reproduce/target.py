@@ -1,4 +1,4 @@
-"""What a target is: cells to measure, and files made from them."""
+"""A target: cells to measure, and the files that are written from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nafs.reproduce.store import Store, Values
 
 @dataclass(frozen=True)
 class Cell:
-    """One measurement, under a key that says what it is."""
+    """One measurement, identified by its key."""
 
     key: str
     measure: Callable[[], Values]
@@ -23,7 +23,7 @@ class Cell:
 class Target:
     """A table or figure of the paper.
 
-    ``cells`` takes the number of seeds; ``write`` the measured cells and the number of seeds.
+    ``cells`` returns the cells for a number of seeds; ``write`` writes the files from the measured cells.
     """
 
     name: str
@@ -34,5 +34,5 @@ class Target:
 
 @lru_cache(maxsize=2)
 def dataset(name: str) -> Dataset:
-    """A data set, read once for the cells that follow each other."""
+    """Load a data set; consecutive cells share it."""
     return load_dataset(name)
