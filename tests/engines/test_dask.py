@@ -126,7 +126,7 @@ def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypat
         set_as_default=False,
     ) as local:
         monkeypatch.setattr(engine, "_look", lambda job: ("0.0.9", ""))
-        with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, here it is"):
+        with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, but this process has"):
             embed(graph, engine="dask", client=local)
         from nafs import __version__
 

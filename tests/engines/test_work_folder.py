@@ -141,7 +141,7 @@ def test_a_full_disk_is_an_error_and_what_is_finished_stays(tmp_path, narrow, mo
 def test_too_little_room_is_said_before_the_start(tmp_path, monkeypatch):
     A, X = random_graph(14, n_features=20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 10, 0))
-    with pytest.raises(OSError, match=r"needs .* in .*, but 0 B are free"):
+    with pytest.raises(OSError, match=r"needs .* of disk in .*, but only 0 B are free"):
         on_disk(tmp_path / "work", read_adjacency(A), read_features(X), None)
     assert not (tmp_path / "work").exists()
 

@@ -112,7 +112,7 @@ def test_a_reduction_states_its_error(sparse):
     assert errors[1] < errors[0] < 1.5
     again, _ = reduce(features, 10, "random")
     np.testing.assert_array_equal(again.dense, reduce(features, 10, "random")[0].dense)
-    with pytest.raises(ValueError, match="1 column or more; got 0"):
+    with pytest.raises(ValueError, match="1 or more columns; got 0"):
         reduce(features, 0)
     with pytest.raises(ValueError, match="reduction must be one of"):
         reduce(features, 5, "magic")

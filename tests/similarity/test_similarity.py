@@ -149,7 +149,7 @@ def test_similar_by_id(embedding):
     assert table.column("id").to_pylist() == ["node3", "node3", "node5", "node5"]
     assert table.column("rank").to_pylist() == [1, 2, 1, 2]
     assert made.similar(None, k=3).num_rows == 120
-    with pytest.raises(ValueError, match=r"no node is called 'nodee3'; the closest are 'node3'"):
+    with pytest.raises(ValueError, match=r"unknown id 'nodee3'; the closest are 'node3'"):
         made.similar("nodee3")
     with pytest.raises(ValueError, match="no nodes are asked for"):
         made.similar([])
@@ -158,7 +158,7 @@ def test_similar_by_id(embedding):
 def test_ids_that_are_numbers():
     made = embed(Graph(sp.csr_array(np.ones((3, 3))), np.eye(3), ids=[10, 20, 30]), n_hops=1)
     assert made.similar(10, k=1).num_rows == made.similar("10", k=1).num_rows == 1
-    with pytest.raises(ValueError, match="no node is called 11; the closest are '10'"):
+    with pytest.raises(ValueError, match="unknown id 11; the closest are '10'"):
         made.similar(11)
 
 
@@ -214,10 +214,10 @@ def test_the_commands(embedding, tmp_path, capsys):
     for arguments, message in (
         (["similar", tmp_path / "e.parquet"], "name at least one node"),
         (["similar", tmp_path / "e.parquet", "--all"], "name a file with --output"),
-        (["similar", tmp_path / "e.parquet", "node33x"], "no node is called 'node33x'; the closest are"),
+        (["similar", tmp_path / "e.parquet", "node33x"], "unknown id 'node33x'; the closest are"),
         (["similar", tmp_path / "e.parquet", "node3", "-o", "x.xlsx"], "tables are written as"),
         (["similar", tmp_path / "no.parquet", "node3"], "no such file"),
-        (["suggest-links", tmp_path / "graph", "--node", "nobody"], "no node is called 'nobody'"),
+        (["suggest-links", tmp_path / "graph", "--node", "nobody"], "unknown id 'nobody'"),
     ):
         assert run(*arguments) == 2
         assert message in " ".join(capsys.readouterr().err.split())
@@ -294,7 +294,7 @@ def test_an_index_that_was_not_asked_for_is_told_of_and_finds_most(monkeypatch):
         found, _ = nearest(matrix, np.arange(6000), 10)
     assert np.mean([len(set(a) & set(b)) for a, b in zip(truth, found, strict=True)]) >= 9.5
     graph = read_adjacency(sp.csr_array((6000, 6000)), directed=False)
-    with pytest.warns(UserWarning, match="through an index"):
+    with pytest.warns(UserWarning, match="an index was searched"):
         pairs, scores = suggest_pairs(graph, matrix, 5)
     best, _ = suggest_pairs(graph, matrix, 5, exact=True)
     assert pairs.tolist() == best.tolist()

@@ -271,6 +271,6 @@ def _check_room(folder: Path, needed: int, *, resume: bool) -> None:
         free += sum(path.stat().st_blocks * 512 for path in folder.iterdir())
     if needed > free:
         raise OSError(
-            f"the run needs {show_bytes(needed)} in {folder.parent}, but {show_bytes(free)} are free; "
-            "free some space, or use a work folder on another disk"
+            f"the run needs {show_bytes(needed)} of disk in {folder.parent}, but only {show_bytes(free)} "
+            "are free; make room, or use a work folder on another disk"
         )

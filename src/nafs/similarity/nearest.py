@@ -112,9 +112,7 @@ def nearest(
 def scored_rows(matrix: NDArray[Any], score: str) -> NDArray[np.float32]:
     """Rows transformed so that their inner products are the scores."""
     if matrix.size and not (np.isfinite(matrix.min()) and np.isfinite(matrix.max())):
-        raise InputError(
-            "the embedding contains NaN or infinite values: distances to such rows are undefined"
-        )
+        raise InputError("the embedding contains NaN or inf: scores of such rows are undefined")
     return unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
 
 
