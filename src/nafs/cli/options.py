@@ -239,7 +239,7 @@ _COLUMNS = ("source", "target", "weight", "delimiter", "header", "comment", "mis
 def read(run: Run, given: dict[str, Any]) -> Graph:
     """The graph that a command's parameters, all of them by name, describe."""
     options = {name: given[name] for name in _COLUMNS}
-    options |= {"id": given["id_column"], "label": given.get("label_column")}
+    options |= {"id_column": given["id_column"], "label_column": given.get("label_column")}
     options |= {name: given.get(name, False) for name in ("directed", "self_loops")}
     if options["delimiter"] in ("tab", "\\t"):
         options["delimiter"] = "\t"
