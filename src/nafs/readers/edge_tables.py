@@ -58,7 +58,7 @@ def _numbered(table: Table, roles: EdgeColumns, progress: RowsRead | None) -> Ed
         kind = table.kinds[roles.weight]
         if not kind.lstrip("U").startswith(_NUMBERS):
             raise InputError(
-                f"{table.where}: column {roles.weight!r} holds {kind}: no numbers for weights; ignore it with ",
+                f"{table.where}: column {roles.weight!r} holds {kind}: not numbers; ignore it with ",
                 Parameter("weight", False),
             )
     kinds = ["VARCHAR", "VARCHAR", *(["DOUBLE"] if roles.weight else [])]
