@@ -91,7 +91,7 @@ def test_only_a_graph_is_overwritten_and_only_when_told(folder, tmp_path):
         graph.save(folder)
     graph.save(folder, force=True)
     (folder / "thesis.tex").write_text("years of work")
-    with pytest.raises(FileExistsError, match=r"holds other things \(thesis\.tex\); left alone"):
+    with pytest.raises(FileExistsError, match=r"holds other files \(thesis\.tex\); it is left alone"):
         graph.save(folder, force=True)
     assert (folder / "thesis.tex").exists()
     other = tmp_path / "photos"

@@ -39,5 +39,5 @@ def test_isolated_nodes_and_single_nodes_have_features_too():
     X = structural_features(graph.adjacency, 16)
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1, rtol=1e-5)
     assert embed(graph).matrix.shape == (3, 128)
-    with pytest.raises(ValueError, match="at least 1 column"):
+    with pytest.raises(ValueError, match="n_columns must be at least 1"):
         structural_features(graph.adjacency, 0)

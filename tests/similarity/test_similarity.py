@@ -50,7 +50,7 @@ def test_fewer_rows_than_asked_for_and_bad_numbers():
     matrix = np.eye(3, dtype=np.float32)
     found, _ = nearest(matrix, np.array([1]), 10)
     assert found.tolist() == [[0, 2]]
-    with pytest.raises(ValueError, match="at least 1 neighbour"):
+    with pytest.raises(ValueError, match="k must be at least 1"):
         nearest(matrix, np.array([1]), 0)
     with pytest.raises(ValueError, match="score must be"):
         nearest(matrix, np.array([1]), 1, score="dot")
@@ -213,7 +213,7 @@ def test_the_commands(embedding, tmp_path, capsys):
     assert [row["source"] for row in json.loads(capsys.readouterr().out)] == ["node1"] * 3
     for arguments, message in (
         (["similar", tmp_path / "e.parquet"], "name at least one node"),
-        (["similar", tmp_path / "e.parquet", "--all"], "say where they go"),
+        (["similar", tmp_path / "e.parquet", "--all"], "name a file with --output"),
         (["similar", tmp_path / "e.parquet", "node33x"], "no node is called 'node33x'; the closest are"),
         (["similar", tmp_path / "e.parquet", "node3", "-o", "x.xlsx"], "tables are written as"),
         (["similar", tmp_path / "no.parquet", "node3"], "no such file"),

@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from nafs._support.errors import OutputExistsError, Parameter
+
 
 def check_target(path: Path, *, force: bool) -> None:
     """Raise before any work is done if an output cannot be written at ``path``."""
     if path.exists() and not force:
-        raise FileExistsError(
-            f"{path} exists already; choose another name, or overwrite it (--force, force=True)"
+        raise OutputExistsError(
+            f"{path} exists already; choose another name, or overwrite it with ", Parameter("force", True)
         )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the folder {path.parent} for {path.name} does not exist; create it first")
@@ -48,8 +50,9 @@ def _put(part: Path, path: Path, *, force: bool) -> None:
     try:
         os.link(part, path)
     except FileExistsError:
-        raise FileExistsError(
-            f"{path} appeared meanwhile; left alone (--force, force=True overwrite it)"
+        raise OutputExistsError(
+            f"{path} was created by another program in the meantime and is left alone; overwrite it with ",
+            Parameter("force", True),
         ) from None
     except OSError:  # a file system without hard links
         os.replace(part, path)
@@ -61,10 +64,10 @@ def whole_folder(path: Path, *, force: bool, contents: Collection[str]) -> Itera
     check_target(path, force=force)
     if path.exists():
         if not path.is_dir():
-            raise FileExistsError(f"{path} is a file, not a folder; left alone")
+            raise OutputExistsError(f"{path} is a file, not a folder; it is left alone")
         strange = sorted({entry.name for entry in path.iterdir()} - set(contents))
         if strange:
-            raise FileExistsError(f"{path} holds other things ({strange[0]}); left alone")
+            raise OutputExistsError(f"{path} holds other files ({strange[0]}); it is left alone")
     part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
     try:
         part.chmod(0o777 & ~_umask())

@@ -8,6 +8,9 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, Parameter, Part
+
+LIMIT = Parameter("memory_limit")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
@@ -28,13 +31,13 @@ def parse_memory(limit: Any) -> int | None:
     elif isinstance(limit, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
         if found is None or (found[3] and not found[2]):
-            raise ValueError(f"memory_limit must look like '4GB', '500MB' or '2GiB'; got {limit!r}")
+            raise InputError(LIMIT, f" must look like '4GB', '500MB' or '2GiB'; got {limit!r}")
         unit = _BINARY[found[2]] if found[3] else _UNITS[found[2]]
         size = int(float(found[1]) * unit)
     else:
-        raise TypeError(f"memory_limit must be bytes, a string like '4GB' or None; got {limit!r}")
+        raise InputTypeError(LIMIT, f" must be bytes, a string like '4GB' or None; got {limit!r}")
     if size <= 0:
-        raise ValueError(f"memory_limit must be positive; got {limit!r}")
+        raise InputError(LIMIT, f" must be positive; got {limit!r}")
     return size
 
 
@@ -53,19 +56,20 @@ def show_bytes(size: int) -> str:
     return f"{size} B"
 
 
-def check_limit(needed: int, limit: int | None, what: str, hint: str) -> None:
-    """Raise MemoryError, before it is done, where something takes more than the limit.
+def check_limit(needed: int, limit: int | None, what: str, *hint: Part) -> None:
+    """Raise MemoryLimitError, before any work is done, if something takes more than the limit.
 
     Examples
     --------
     >>> from nafs._support.budget import check_limit
-    >>> check_limit(2_000_000, 1_000_000, "copying takes", "raise the limit")
+    >>> check_limit(2_000_000, 1_000_000, "copying takes", "raise it")
     Traceback (most recent call last):
-    MemoryError: copying takes 2 MB, more than the memory_limit of 1 MB; raise the limit
+    nafs._support.errors.MemoryLimitError: copying takes 2 MB, more than the memory_limit of 1 MB; raise it
     """
     if limit is not None and needed > limit:
-        shown = f"more than the memory_limit of {show_bytes(limit)}"
-        raise MemoryError(f"{what} {show_bytes(needed)}, {shown}; {hint}")
+        raise MemoryLimitError(
+            f"{what} {show_bytes(needed)}, more than the ", LIMIT, f" of {show_bytes(limit)}; ", *hint
+        )
 
 
 def total_memory() -> int:

@@ -7,7 +7,7 @@ parts, text and `Parameter`, and joined only when somebody reads it. User data i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 _NO_VALUE: Any = ...
 
@@ -84,6 +84,17 @@ class InputError(ValueError):
     def render(self, show: Callable[[Parameter], str]) -> str:
         """Join the message, with every parameter as ``show`` writes it."""
         return "".join(part if isinstance(part, str) else show(part) for part in self.parts)
+
+    def at(self, place: str) -> Self:
+        """The same error with the place in front, such as a file's name.
+
+        Examples
+        --------
+        >>> from nafs._support.errors import InputError
+        >>> print(InputError("the table has no rows").at("features.csv"))
+        features.csv: the table has no rows
+        """
+        return type(self)(f"{place}: ", *self.parts)
 
     def __str__(self) -> str:  # the other base classes of the subclasses below would format it differently
         return str(self.args[0])

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from nafs.engines.base import Problem
 from nafs.engines.progress import Report
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
@@ -27,16 +28,16 @@ CACHE = 8 << 20  # bytes of a panel's two states and features, of which each cor
 _SMALL = 1e-12  # of the largest value: rows below it need float64 products
 
 
-def pays(graph: Adjacency, features: Features, method: Method, state_dtype: str) -> bool:
-    """Whether this way is for a method and faster, and takes no more memory than the usual one."""
-    n, f = features.shape
+def pays(problem: Problem) -> bool:
+    """Whether this way is for the method and faster, and takes no more memory than the usual one."""
+    graph, method, n, f = problem.graph, problem.method, problem.graph.n_nodes, problem.size.n_columns
     return (
         3 * n * f * 4 > LARGE
         and 3 * n * _kernel.COLUMNS * 4 <= CACHE
         and _work(graph, method.n_hops) <= 4 * BLOCK_WORK  # signals are looked at between panels
-        and state_dtype == "float32"
+        and problem.resources.state_dtype == "float32"
         and (method.weighting == "average" or (method.uses_distance and method.distance == "cosine"))
-        and _nbytes(graph, features, method) <= Layout(n, f, 1).nbytes(method)
+        and _nbytes(problem) <= Layout(n, f, 1).nbytes(method)
     )
 
 
@@ -45,12 +46,12 @@ def _work(graph: Adjacency, n_hops: int) -> int:
     return (graph.n_stored + graph.n_nodes) * _kernel.COLUMNS * (n_hops + 1)
 
 
-def _nbytes(graph: Adjacency, features: Features, method: Method) -> int:
+def _nbytes(problem: Problem) -> int:
     """Bytes that are held besides the result, at most."""
-    n = graph.n_nodes
+    n = problem.graph.n_nodes
     panels = 3 * n * _kernel.COLUMNS * 4 * SLOTS
-    copies = 32 * graph.n_stored + 40 * n + (0 if features.dense is not None else features.nbytes)
-    return panels + copies + (method.n_hops + 1) * n * (8 * SLOTS + 48)
+    copies = 32 * problem.graph.n_stored + 40 * n + (problem.size.nbytes if problem.size.sparse else 0)
+    return panels + copies + (problem.method.n_hops + 1) * n * (8 * SLOTS + 48)
 
 
 def embed(

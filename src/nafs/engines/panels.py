@@ -97,19 +97,12 @@ class Panels:
     folder: WorkFolder
     state_dtype: str = "float32"
     n_threads: int = 1
+    components: NDArray[np.int32] | None = None
 
     @cached_property
     def _workspace(self) -> Workspace:
         layout = Layout(self.graph.n_nodes, max(self.columns.widths), 1, self.state_dtype)
         return Workspace(layout, self.method, self.folder.scratch)
-
-    @cached_property
-    def _components(self) -> NDArray[np.int32] | None:
-        if not self.method.needs_stationary_state:
-            return None
-        label = self.folder.scratch((self.graph.n_nodes,), np.int32)
-        _kernel.components(self.graph.indptr, self.graph.indices, label)
-        return label
 
     def run(self, task: Task, tick: Tick | None = None) -> None:
         """Make the output of a task, unless it is there."""
@@ -126,7 +119,7 @@ class Panels:
             _kernel.release_threads()
 
     def _hops(self, task: Task, *, measure: bool, norms: NDArray[np.float32] | None = None) -> Hops:
-        whole = Whole(self.columns.largest, self.columns.norms, self._components, norms)
+        whole = Whole(self.columns.largest, self.columns.norms, self.components, norms)
         return Hops(
             self.graph,
             self.columns.open(task.panel),

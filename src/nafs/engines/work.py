@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,13 +17,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.checksum import crc_of
 from nafs._support.scratch import scratch_array, take_room
 from nafs.graph import Adjacency, Features
 
 ABOUT = "about.json"
 FORMAT = "nafs-work"
 _LOCK, _TOKEN, _PREFIX = "lock", "token", "nafs-"
-_CHUNK = 1 << 24  # bytes
 _KEPT = "what is finished is kept: make room and go on (--resume, resume=True)"
 
 
@@ -127,7 +126,7 @@ class WorkFolder:
             with part.open("r+b") as file:
                 take_room(file, part.stat().st_size, self.path, name, _KEPT)
             yield np.asarray(array)
-            crc = f"{checksum(array):08x}\n"
+            crc = f"{crc_of(array):08x}\n"
             if self.token is not None and (self.path / _TOKEN).read_text() != self.token:
                 raise OSError(f"another run has begun in {self.path}")
             self._write_text(f"{name}.crc", crc)
@@ -139,7 +138,7 @@ class WorkFolder:
         """Raise where an array is not what was written."""
         try:
             expected = (self.path / f"{name}.crc").read_text().strip()
-            found = f"{checksum(self.open(name)):08x}"
+            found = f"{crc_of(self.open(name)):08x}"
         except (OSError, ValueError, EOFError) as error:
             found, expected = str(error), "readable"
         if found != expected:
@@ -189,24 +188,15 @@ class WorkFolder:
             part.unlink(missing_ok=True)
 
 
-def checksum(array: NDArray[Any], start: int = 0) -> int:
-    """CRC-32 of an array's values."""
-    values = array.reshape(-1).view(np.uint8)
-    for begin in range(0, len(values), _CHUNK):
-        start = zlib.crc32(values[begin : begin + _CHUNK].data, start)
-    return start
-
-
 def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:
     """Checksums that tell one graph with features from another."""
-    edges = checksum(graph.indices, checksum(graph.indptr))
-    if graph.weights is not None:
-        edges = checksum(graph.weights, edges)
+    weights = () if graph.weights is None else (graph.weights,)
+    edges = crc_of(graph.indptr, graph.indices, *weights)
     if features.dense is not None:
-        values = checksum(features.dense)
+        values = crc_of(features.dense)
     else:
         rows = np.asarray(features.sparse.indptr, np.int64)
-        values = checksum(features.sparse.data, checksum(features.sparse.indices, checksum(rows)))
+        values = crc_of(rows, features.sparse.indices, features.sparse.data)
     return {
         "nodes": graph.n_nodes,
         "edges": f"{edges:08x}{'-directed' if graph.directed else ''}",

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.features import LARGEST
 from nafs.graph.indices import check_indices
 
@@ -151,8 +152,9 @@ def read_adjacency(
     if isinstance(adjacency, Adjacency):
         matches_nodes(adjacency.n_nodes, n_nodes)
         if directed is not None and directed != adjacency.directed:
-            raise ValueError(
-                f"directed={directed} asked for, but the graph was read with {adjacency.directed}"
+            raise InputError(
+                Parameter("directed", directed),
+                f" asked for, but the graph was read with {adjacency.directed}",
             )
         return adjacency
     return merge_edges(adjacency, n_nodes, directed=directed, self_loops=self_loops)[0]
@@ -167,9 +169,9 @@ def merge_edges(
 ) -> tuple[Adjacency, Merging]:
     """As :func:`read_adjacency`, with what was merged and dropped."""
     if not (directed is None or isinstance(directed, bool)):
-        raise TypeError(f"directed must be True, False or None; got {directed!r}")
+        raise InputTypeError(Parameter("directed"), f" must be True, False or None; got {directed!r}")
     if not isinstance(self_loops, bool):
-        raise TypeError(f"self_loops must be True or False; got {self_loops!r}")
+        raise InputTypeError(Parameter("self_loops"), f" must be True or False; got {self_loops!r}")
     matrix = _checked(adjacency, n_nodes)
     listed = int(adjacency.nnz) if sp.issparse(adjacency) else int(matrix.nnz)
     there = int(matrix.nnz)
@@ -214,7 +216,7 @@ def reading_nbytes(adjacency: Any) -> int:
 def matches_nodes(found: int, expected: int | None) -> None:
     """Raise if an adjacency has not as many nodes as there are feature rows."""
     if expected is not None and found != expected:
-        raise ValueError(
+        raise InputError(
             f"adjacency has {found} nodes but the features have {expected} rows; both must describe "
             "the same nodes in the same order"
         )
@@ -223,7 +225,7 @@ def matches_nodes(found: int, expected: int | None) -> None:
 def _checked(adjacency: Any, n_nodes: int | None) -> Any:
     """The adjacency as COO, CSR or CSC with finite, positive values; duplicates still apart."""
     if not (isinstance(adjacency, np.ndarray) or sp.issparse(adjacency)):
-        raise TypeError(
+        raise InputTypeError(
             "adjacency must be a SciPy sparse matrix or a square NumPy array; got "
             f"{type(adjacency).__module__}.{type(adjacency).__qualname__}. From edges: "
             "scipy.sparse.coo_array((weights, (sources, targets)), shape=(n, n)); from NetworkX: "
@@ -231,7 +233,7 @@ def _checked(adjacency: Any, n_nodes: int | None) -> Any:
         )
     _check_shape(adjacency.shape, n_nodes)
     if adjacency.dtype.kind not in "biuf":
-        raise TypeError(f"adjacency must hold booleans, integers or floats; got dtype {adjacency.dtype}")
+        raise InputTypeError(f"adjacency must hold booleans, integers or floats; got dtype {adjacency.dtype}")
     if isinstance(adjacency, np.ndarray):
         half = adjacency.dtype == np.float16  # which SciPy does not know
         matrix = sp.coo_array(adjacency.astype(np.float32) if half else adjacency)
@@ -254,14 +256,14 @@ def _checked(adjacency: Any, n_nodes: int | None) -> Any:
 
 def _check_shape(shape: tuple[int, ...], n_nodes: int | None) -> None:
     if len(shape) != 2:
-        raise ValueError(f"adjacency must be a square matrix; got shape {shape}")
+        raise InputError(f"adjacency must be a square matrix; got shape {shape}")
     rows, columns = shape
     if rows != columns:
-        raise ValueError(f"adjacency must be square; got {rows} rows and {columns} columns")
+        raise InputError(f"adjacency must be square; got {rows} rows and {columns} columns")
     if rows == 0:
-        raise ValueError("adjacency is empty: a graph needs at least one node")
+        raise InputError("adjacency is empty: a graph needs at least one node")
     if rows > MAX_NODES:
-        raise ValueError(f"at most {MAX_NODES} nodes are supported; adjacency has {rows}")
+        raise InputError(f"at most {MAX_NODES} nodes are supported; adjacency has {rows}")
     matches_nodes(rows, n_nodes)
 
 
@@ -269,7 +271,7 @@ def _refuse(matrix: Any, bad: NDArray[np.bool_], why: str) -> None:
     if not bad.any():
         return
     at, edges = int(np.flatnonzero(bad)[0]), matrix.tocoo(copy=False)
-    raise ValueError(
+    raise InputError(
         f"the weight {edges.data[at]} of edge ({edges.row[at]}, {edges.col[at]}) in adjacency {why}"
         + (f" ({int(bad.sum())} edges in all)" if bad.sum() > 1 else "")
     )

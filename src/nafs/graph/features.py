@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.indices import check_indices
 
 LARGEST = 1e30  # leaves room below float32's 3e38 for sums and for d̃^r
@@ -140,16 +141,16 @@ def _read_sparse(matrix: Any) -> Features:
 
 def _check_kind(dtype: np.dtype[Any]) -> None:
     if dtype.kind == "c":
-        raise ValueError("Complex data not supported: features must be real numbers")
+        raise InputError("Complex data not supported: features must be real numbers")
     if dtype.kind not in "biuf":
-        raise TypeError(f"features must be booleans, integers or floats; got dtype {dtype}")
+        raise InputTypeError(f"features must be booleans, integers or floats; got dtype {dtype}")
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 2:
-        raise ValueError(f"features must be a matrix with one row per node; got shape {shape}")
+        raise InputError(f"features must be a matrix with one row per node; got shape {shape}")
     if shape[0] == 0 or shape[1] == 0:
-        raise ValueError(
+        raise InputError(
             f"features are empty: found {shape[0]} rows and {shape[1]} columns, need at least one of each"
         )
 
@@ -168,7 +169,7 @@ def _check_finite(array: NDArray[Any]) -> None:
 def _refuse(rows: NDArray[Any]) -> None:
     rows = np.unique(rows)
     shown = ", ".join(str(row) for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
-    raise ValueError(f"features contain NaN or inf in {len(rows)} row(s): {shown}; fill or drop them")
+    raise InputError(f"features contain NaN or inf in {len(rows)} row(s): {shown}; fill or drop them")
 
 
 def _check_range(values: NDArray[Any]) -> None:
@@ -176,6 +177,6 @@ def _check_range(values: NDArray[Any]) -> None:
         return
     top = max(abs(float(values.max())), abs(float(values.min())))
     if top > LARGEST:
-        raise ValueError(
+        raise InputError(
             f"features reach {top:.3g}; beyond {LARGEST:.0e} sums in float32 may become inf: rescale them"
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.features import Features, read_features
@@ -82,13 +83,15 @@ class Graph:
             self.feature_names = tuple(str(name) for name in feature_names)
             found = 0 if self.features is None else self.features.shape[1]
             if len(set(self.feature_names)) < len(self.feature_names):
-                raise ValueError("feature_names must differ from each other")
+                raise InputError(Parameter("feature_names"), " must differ from each other")
             if len(self.feature_names) != found:
-                raise ValueError(f"{len(self.feature_names)} feature_names for {found} features")
+                raise InputError(
+                    f"{len(self.feature_names)} ", Parameter("feature_names"), f" for {found} features"
+                )
 
     def _check_length(self, what: str, values: Any) -> None:
         if values is not None and len(values) != self.n_nodes:
-            raise ValueError(f"{what} has {len(values)} entries for {self.n_nodes} nodes; one each is needed")
+            raise InputError(f"{what} has {len(values)} entries for {self.n_nodes} nodes; one each is needed")
 
     def __repr__(self) -> str:
         parts = [f"{self.n_nodes} node{'' if self.n_nodes == 1 else 's'}"]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, InputTypeError
+
 
 def read_ids(values: Any, what: str = "ids") -> Any:
     """Ids as an Arrow array of int64 or large_string, each there and unique.
@@ -34,7 +36,7 @@ def id_column(values: Any, what: str = "ids") -> Any:
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if array.null_count:
-        raise ValueError(
+        raise InputError(
             f"{what}: the id in row {first(array.is_null()) + 1} is missing; every row needs one"
         )
     if pa.types.is_integer(array.type):
@@ -48,7 +50,7 @@ def id_column(values: Any, what: str = "ids") -> Any:
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     if any(is_kind(array.type) for is_kind in kinds):
         return plain_numbers(array.cast(pa.large_string()))
-    raise TypeError(f"{what}: ids must be whole numbers or strings; found {array.type}")
+    raise InputTypeError(f"{what}: ids must be whole numbers or strings; found {array.type}")
 
 
 def as_arrow(values: Any, what: str) -> Any:
@@ -56,7 +58,7 @@ def as_arrow(values: Any, what: str) -> Any:
     import pyarrow as pa
 
     if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise ValueError(f"{what}: expected one value per row; got an array of shape {values.shape}")
+        raise InputError(f"{what}: expected one value per row; got an array of shape {values.shape}")
     if isinstance(values, np.ndarray) and values.dtype.kind in "UT":
         values = values.astype(object)
     try:
@@ -69,7 +71,7 @@ def as_arrow(values: Any, what: str) -> Any:
     except OverflowError:  # numbers beyond 64 bits
         array = pa.array([None if value is None else str(value) for value in values], pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise TypeError(
+        raise InputTypeError(
             f"{what}: values of one kind are needed, all numbers or all strings ({error})"
         ) from None
     if isinstance(array, pa.ChunkedArray):
@@ -100,7 +102,7 @@ def _whole_numbers(array: Any, what: str) -> Any:
     bad = ~((np.abs(numbers) < 2.0**53) & (np.floor(numbers) == numbers))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"{what}: the id {numbers[row]} in row {row + 1} is not a whole number")
+        raise InputError(f"{what}: the id {numbers[row]} in row {row + 1} is not a whole number")
     return pa.array(numbers.astype(np.int64))
 
 
@@ -125,7 +127,7 @@ def check_unique(ids: Any, what: str) -> None:
     repeated = counts.filter(pc.greater(counts.field("counts"), 1))
     value = repeated.field("values")[0]
     rows = np.flatnonzero(np.asarray(pc.equal(ids, value)))
-    raise ValueError(
+    raise InputError(
         f"{what}: id {value.as_py()!r} comes {len(rows)} times (rows {rows[0] + 1} and {rows[1] + 1}"
         f"{', ...' if len(rows) > 2 else ''}); {len(repeated)} id(s) are repeated; keep one row for each"
     )

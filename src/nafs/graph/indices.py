@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from nafs._support.errors import InputError
+
 
 def check_indices(matrix: Any, name: str) -> None:
     """Refuse indices that point outside a sparse matrix: SciPy itself would read past its buffers.
@@ -31,7 +33,7 @@ def check_indices(matrix: Any, name: str) -> None:
             or indptr[-1] > min(len(matrix.indices), len(matrix.data))
             or (np.diff(indptr) < 0).any()
         ):
-            raise ValueError(
+            raise InputError(
                 f"{name} has a broken indptr: it must start at 0, never decrease and end at the number of "
                 "stored entries"
             )
@@ -42,4 +44,4 @@ def check_indices(matrix: Any, name: str) -> None:
     for part, size, kind in parts:
         if len(part) and (part.min() < 0 or part.max() >= size):
             found = int(part.min()) if part.min() < 0 else int(part.max())
-            raise ValueError(f"{name} has {kind} index {found}, outside 0..{size - 1}")
+            raise InputError(f"{name} has {kind} index {found}, outside 0..{size - 1}")

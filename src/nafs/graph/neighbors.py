@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.adjacency import Adjacency, read_adjacency
 
 
@@ -38,9 +39,9 @@ def nearest_neighbor_graph(
     [1, 0, 3, 2]
     """
     if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral):
-        raise TypeError(f"n_neighbors must be an integer; got {n_neighbors!r}")
+        raise InputTypeError(Parameter("n_neighbors"), f" must be an integer; got {n_neighbors!r}")
     if n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be at least 1; got {n_neighbors}")
+        raise InputError(Parameter("n_neighbors"), f" must be at least 1; got {n_neighbors}")
     if not sp.issparse(features):
         features = np.asarray(features)
     n = features.shape[0]

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_folder
+from nafs._support.errors import InputError
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph
@@ -120,20 +121,20 @@ def is_saved_graph(path: Path) -> bool:
     return (path / MARKER).is_file()
 
 
-def _damaged(folder: Path, why: str) -> ValueError:
-    return ValueError(f"{folder} is damaged: {why}; save the graph again")
+def _damaged(folder: Path, why: str) -> InputError:
+    return InputError(f"{folder} is damaged: {why}; save the graph again")
 
 
 def _read_marker(folder: Path) -> dict[str, Any]:
     if not folder.exists():
         raise FileNotFoundError(f"{folder} does not exist")
     if not is_saved_graph(folder):
-        raise ValueError(f"{folder} is not a saved graph: it has no {MARKER}")
+        raise InputError(f"{folder} is not a saved graph: it has no {MARKER}")
     try:
         about = json.loads((folder / MARKER).read_text(encoding="utf-8"))
         kind, version = about["format"], about["version"]
         if kind == FORMAT and isinstance(version, int) and version > VERSION:
-            raise ValueError(
+            raise InputError(
                 f"{folder} was saved by a newer nafs (format {version}, this one reads {VERSION})"
             )
         complete = kind == FORMAT and all(

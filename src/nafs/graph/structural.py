@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, Parameter
 from nafs.graph.adjacency import Adjacency
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def structural_features(
            [0., 0., 1., 1.]], dtype=float32)
     """
     if n_columns < 1:
-        raise ValueError(f"structural features need at least 1 column; got {n_columns}")
+        raise InputError(Parameter("n_columns"), f" must be at least 1; got {n_columns}")
     graph = graph if isinstance(graph, Adjacency) else graph.adjacency
     n = graph.n_nodes
     rng = np.random.default_rng(seed)

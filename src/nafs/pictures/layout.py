@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import MissingExtraError
 from nafs.similarity.nearest import unit_rows
 
 _SMALL = 1e-4  # deviation of a start, as t-SNE wants it
@@ -44,7 +45,7 @@ def tsne(
     try:
         from openTSNE import TSNE
     except ImportError:
-        raise ImportError("maps need openTSNE: pip install 'nafs[plot]'") from None
+        raise MissingExtraError("maps need openTSNE: pip install 'nafs[plot]'") from None
     rows = unit_rows(matrix)
     if float(np.ptp(rows, axis=0).max()) < _ALIKE:  # nothing to tell apart
         return np.random.default_rng(seed).normal(size=(n, 2))

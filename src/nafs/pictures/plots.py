@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, MissingExtraError
 from nafs.pictures.layout import tsne
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def new_figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("figures need matplotlib: pip install 'nafs[plot]'") from None
+        raise MissingExtraError("figures need matplotlib: pip install 'nafs[plot]'") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -57,7 +58,7 @@ def plot_map(
     if values is None and embedding.labels is not None:
         values = embedding.labels.to_arrow().to_pylist()
     if values is not None and len(values) != len(embedding):
-        raise ValueError(f"{len(values)} colours for {len(embedding)} nodes; one each is needed")
+        raise InputError(f"{len(values)} colours for {len(embedding)} nodes; one each is needed")
     rows = np.arange(len(embedding))
     if len(rows) > _MANY:
         rows = np.sort(np.random.default_rng(seed).choice(len(rows), _MANY, replace=False))

@@ -16,6 +16,7 @@ import numpy as np
 
 from nafs import __version__
 from nafs._support.atomic import whole_file
+from nafs._support.errors import InputError
 
 Values = dict[str, list[float]]
 
@@ -37,7 +38,7 @@ class Store:
             found = json.loads(path.read_text(encoding="utf-8"))
             return {str(key): dict(value) for key, value in found.items()}
         except (UnicodeDecodeError, TypeError, ValueError, AttributeError):
-            raise ValueError(f"{path} is damaged; delete it to measure everything again") from None
+            raise InputError(f"{path} is damaged; delete it to measure everything again") from None
 
     def __contains__(self, key: str) -> bool:
         return key in self._cells

@@ -13,11 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
-from nafs.engines.settings import REDUCTIONS
+from nafs._support.checksum import crc_of
 from nafs.graph import Adjacency, Features, read_features
 
 KINDS = ("none", "l2", "tfidf", "standardize")
 CENTERS = ("none", "mean", "stationary")
+REDUCTIONS = ("svd", "random")
 _BLOCK = 1 << 22  # values looked at in one go
 _SPARSE = 0.5  # share of values other than 0 below which whole numbers are taken as counts of something
 
@@ -62,6 +63,12 @@ class Preparation:
     shift: NDArray[np.float64] | None = None
     common: NDArray[np.float64] | None = None
     directions: NDArray[np.float32] | None = None
+
+    @property
+    def checksum(self) -> str:
+        """CRC-32 of the numbers, to tell one preparation from another."""
+        numbers = (self.scale, self.shift, self.common, self.directions)
+        return f"{crc_of(*(array for array in numbers if array is not None)):08x}"
 
     def apply(self, features: Features) -> Features:
         """Features treated like those that this was found with; the same object where nothing is done."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, MissingExtraError, Parameter
 from nafs.links import SCORES
 
 EXACT_WORK = 3.0e13  # multiplications above which an index takes less time, if filled by one thread
@@ -77,7 +78,7 @@ def nearest(
     check_choice("score", score, SCORES)
     n = len(matrix)
     if k < 1:
-        raise ValueError(f"at least 1 neighbour must be asked for; got {k}")
+        raise InputError(Parameter("k"), f" must be at least 1; got {k}")
     k = min(k, n - 1)
     rows = scored_rows(matrix, score)
     chosen = exact is None
@@ -112,7 +113,7 @@ def nearest(
 def scored_rows(matrix: NDArray[Any], score: str) -> NDArray[np.float32]:
     """Rows whose inner products are the scores."""
     if matrix.size and not (np.isfinite(matrix.min()) and np.isfinite(matrix.max())):
-        raise ValueError("the embedding contains NaN or inf: no node is near to such a row")
+        raise InputError("the embedding contains NaN or inf: no node is near to such a row")
     return unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
 
 
@@ -174,7 +175,9 @@ def build_index(rows: NDArray[np.float32], score: str, progress: ShareDone | Non
     try:
         from usearch.index import Index
     except ImportError:
-        raise ImportError("an index of so many nodes needs usearch: pip install 'nafs[similar]'") from None
+        raise MissingExtraError(
+            "an index of this many nodes needs usearch: pip install 'nafs[similar]'"
+        ) from None
     index = Index(
         ndim=rows.shape[1],
         metric="cos" if score == "cosine" else "ip",

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, Parameter
 
+AUTO = "auto"
 ENSEMBLES = ("mean", "max", "concat")
 WEIGHTINGS = ("adaptive", "linear", "average", "last")
 DISTANCES = ("cosine", "euclidean", "stationary_cosine")
@@ -72,6 +74,29 @@ class Method:
     def n_columns(self, n_features: int) -> int:
         """Columns of the embedding."""
         return n_features * (len(self.r) if self.ensemble == "concat" else 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodSettings:
+    """The choices of a :class:`Method` as a user makes them: the number of hops may be left open."""
+
+    n_hops: int | str = 20
+    r: float | Sequence[float] = DEFAULT_R
+    ensemble: str = "mean"
+    weighting: str = "adaptive"
+    distance: str = "cosine"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n_hops, str) and self.n_hops != AUTO:
+            raise InputError(Parameter("n_hops"), f" must be a number or 'auto'; got {self.n_hops!r}")
+        checked = self.method(0 if self.n_hops == AUTO else self.n_hops)  # type: ignore[arg-type]
+        object.__setattr__(self, "r", checked.r)
+        if self.n_hops != AUTO:
+            object.__setattr__(self, "n_hops", checked.n_hops)
+
+    def method(self, n_hops: int) -> Method:
+        """The method with this number of hops."""
+        return Method(n_hops, self.r, self.ensemble, self.weighting, self.distance)  # type: ignore[arg-type]
 
 
 def check_hops(n_hops: Any, name: str = "n_hops") -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nafs._support.atomic import check_target, whole_file
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError
 from nafs.writers.tables import PARQUET, TEXT, RowsWritten, write_table
 
 LAYOUTS = ("list", "columns")
@@ -22,7 +23,7 @@ def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: 
     """Raise, before any work is done, if an embedding cannot be written at ``path``."""
     name = os.fspath(path)
     if not name.lower().endswith((*TEXT, *PARQUET, ".npy")):
-        raise ValueError(f"{name}: embeddings are written as .parquet, .csv, .tsv (also .gz) or .npy")
+        raise InputError(f"{name}: embeddings are written as .parquet, .csv, .tsv (also .gz) or .npy")
     check_choice("layout", layout, LAYOUTS)
     check_target(Path(name), force=force)
     if name.lower().endswith(".npy"):
@@ -76,7 +77,7 @@ def write_embedding(
     """
     check_embedding_target(path, layout, force=force)
     if len(ids) != len(matrix) or (labels is not None and len(labels) != len(matrix)):
-        raise ValueError(f"{len(matrix)} vectors, but {len(ids)} ids; one each is needed")
+        raise InputError(f"{len(matrix)} vectors, but {len(ids)} ids; one each is needed")
     name = os.fspath(path)
     if name.lower().endswith(".npy"):
         # All are complete before any gets its name.

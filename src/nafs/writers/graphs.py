@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nafs._support.atomic import check_target, whole_file
+from nafs._support.errors import InputError, MissingExtraError
 from nafs.graph import Graph
 from nafs.writers.embeddings import id_table
 from nafs.writers.tables import is_table, write_table
@@ -21,7 +22,7 @@ def check_graph_target(path: str | os.PathLike[str], *, force: bool) -> None:
     """Raise, before any work is done, if a graph cannot be written at ``path``."""
     name = os.fspath(path)
     if Path(name).suffix and not is_table(name) and not name.lower().endswith(_OTHERS):
-        raise ValueError(
+        raise InputError(
             f"{name}: graphs are written as .csv, .tsv, .parquet, {', '.join(_OTHERS)}, or as a folder (a "
             "name without ending)"
         )
@@ -62,13 +63,13 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
     """Write ids, features and labels as a table, one row per node: .csv, .tsv or .parquet."""
     name = os.fspath(path)
     if not is_table(name):
-        raise ValueError(f"{name}: node tables are written as .csv, .tsv or .parquet")
+        raise InputError(f"{name}: node tables are written as .csv, .tsv or .parquet")
     ids, labels = graph.id_array, None if graph.labels is None else graph.labels.to_arrow()
     width = 0 if graph.features is None else graph.features.shape[1]
     names = graph.feature_names or [f"x{i}" for i in range(width)]
     taken = next((column for column in names if column in ("id", "label")), None)
     if taken is not None:
-        raise ValueError(
+        raise InputError(
             f"a feature is called {taken!r}, the name of another column of a node table; rename it"
         )
 
@@ -131,7 +132,7 @@ def _write_graphml(graph: Graph, part: Path) -> None:
     try:
         import networkx
     except ImportError:
-        raise ImportError("writing GraphML needs networkx: pip install networkx") from None
+        raise MissingExtraError("writing GraphML needs networkx: pip install networkx") from None
     found = networkx.DiGraph() if graph.adjacency.directed else networkx.Graph()
     names = graph.ids.tolist()
     labels = None if graph.labels is None else graph.labels.to_arrow().to_pylist()
