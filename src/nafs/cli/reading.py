@@ -104,7 +104,7 @@ class Reading:
         str | None,
         flag("--label", metavar="COLUMN", help="Label column of the feature or label table.", panel=READING),
     ] = None
-    ids: Annotated[
+    id_type: Annotated[
         str,
         flag(
             "--ids",

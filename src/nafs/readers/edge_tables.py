@@ -39,7 +39,7 @@ def read_edges(
     roles = edge_columns(names, source, target, weight, path, table.evidence, named=table.named)
     edges = _numbered(table, roles, progress)
     if table.text and len(edges.sources):
-        if options.ids == "auto":
+        if options.id_type == "auto":
             _refuse_measurements(edges, path)
         _refuse_blanks(edges, path)
         edges.notes += _perhaps_comments(edges, path)
@@ -73,12 +73,12 @@ def _numbered(table: Table, roles: EdgeColumns, progress: RowsRead | None) -> Ed
                 progress,
                 options.bounds,
                 weighted=roles.weight is not None,
-                as_text=options.ids == "text",
+                as_text=options.id_type == "text",
             )
         except BadWeightError as error:
             if not table.text:
                 raise
-            raise error.at(table.place_of_row(error.row)) from None
+            raise error.placed(table.place_of_row(error.row)) from None
 
 
 def _refuse_measurements(edges: Edges, where: str) -> None:
@@ -94,7 +94,7 @@ def _refuse_measurements(edges: Edges, where: str) -> None:
         raise InputError(
             f"{where}: the ids look like measurements ({example}); is this a feature table? An edge list has "
             "two columns of ids. If these are ids, set ",
-            Parameter("ids", "text"),
+            Parameter("id_type", "text"),
         )
 
 

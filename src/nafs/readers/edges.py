@@ -115,7 +115,7 @@ class BadWeightError(InputError):
     row = 0
     rest = ""
 
-    def at(self, place: str) -> InputError:
+    def placed(self, place: str) -> InputError:
         """The same error with a better place."""
         return InputError(f"{place}{self.rest}")
 
@@ -278,7 +278,7 @@ def _id_kind(duck: Any, column: str, kind: str, where: str) -> str:
         if bad is not None:
             raise InputError(
                 f"{where}: the {column} id {bad} is not a whole number; if these are ids, set ",
-                Parameter("ids", "text"),
+                Parameter("id_type", "text"),
             )
         return "BIGINT"
     if kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"):

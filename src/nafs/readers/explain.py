@@ -62,7 +62,10 @@ def explain(
     import duckdb
 
     message = str(error)
-    if isinstance(error, duckdb.InterruptException):
+    # DuckDB tells of Ctrl-C by a plain RuntimeError with these very words.
+    if isinstance(error, duckdb.InterruptException) or (
+        type(error) is RuntimeError and message == "Query interrupted"
+    ):
         return KeyboardInterrupt()
     match = re.search(r"^\s*file = (.+)$", message, re.M)
     file = (names or {}).get(match[1], match[1]) if match else where

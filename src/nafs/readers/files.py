@@ -45,7 +45,7 @@ def read_graph(
     weight: str | int | Literal[False] | None = None,
     id_column: str | int | None = None,
     label_column: str | int | None = None,
-    ids: Literal["auto", "text"] = "auto",
+    id_type: Literal["auto", "text"] = "auto",
     ignore: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool | None = None,
@@ -75,7 +75,7 @@ def read_graph(
     id_column, label_column : str or int, optional
         Columns of the feature and label tables. By default ids are found as
         :mod:`nafs.graph.node_columns` describes, and labels are in a column named label or class.
-    ids : {"auto", "text"}
+    id_type : {"auto", "text"}
         "text" takes ids as they are written, even if they look like measurements (0704.0001).
     ignore : sequence of str
         Columns of the feature table to leave out.
@@ -102,7 +102,7 @@ def read_graph(
         match; :mod:`nafs.readers.join` has the rules.
     """
     check_choice("missing", missing, ("zeros", "error"))
-    check_choice("ids", ids, ("auto", "text"))
+    check_choice("id_type", id_type, ("auto", "text"))
     if isinstance(edges, (list, tuple)):
         raise InputTypeError(
             Parameter("edges"), " is one path; several files are named by a pattern, such as 'edges-*.csv'"
@@ -110,7 +110,7 @@ def read_graph(
     with readable(edges, features, labels, folder=scratch_dir) as (path, node_path, label_path):
         assert path is not None
         bounds = _bounds(memory_limit, scratch_dir, [path, node_path, label_path])
-        options = TableOptions(delimiter, header, comment, bounds, ids)
+        options = TableOptions(delimiter, header, comment, bounds, id_type)
 
         def nodes(known: Any, renames: bool = False) -> tuple[NodeTable | None, NodeTable | None]:
             kept = label_column if label_path is None else None
@@ -196,7 +196,7 @@ def _named_error(path: str, call: Any) -> Any:
     try:
         return call()
     except InputError as error:
-        raise type(error)(f"{path}: ", *error.parts) from None
+        raise error.at(path) from None
     except (ValueError, TypeError) as error:
         kind = InputTypeError if isinstance(error, TypeError) else InputError
         raise kind(f"{path}: {error}") from None

@@ -21,7 +21,7 @@ from nafs.graph.node_columns import USUAL_IDS, is_nameless, listed, pick
 from nafs.readers.evidence import Evidence
 
 _PAIRS = (
-    *("source target", "src dst", "src dest", "from to", "u v", "i j", "head tail", "subject object"),
+    *("source target", "src dst", "src dest", "from to", "u v", "s t", "i j", "head tail", "subject object"),
     *("citing cited", "citer citee", "sender receiver", "sender recipient", "payer payee", "caller callee"),
     *("follower followee", "follower followed", "parent child", "origin destination", "orig dest"),
     *("buyer seller", "referrer referred", "node neighbor", "node neighbour"),

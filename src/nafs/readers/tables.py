@@ -32,7 +32,7 @@ class TableOptions:
     header: bool | None = None
     comment: str | None = None
     bounds: Bounds | None = None
-    ids: Literal["auto", "text"] = "auto"
+    id_type: Literal["auto", "text"] = "auto"
 
 
 def find_files(path: str) -> list[str]:
