@@ -24,6 +24,8 @@ FLOW = [
     "writers",
     "similarity",
     "embedding",
+    "node_embedder",
+    "pyg",
     "tasks",
     "pictures",
     "reproduce",

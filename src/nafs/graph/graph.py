@@ -94,6 +94,9 @@ class Graph:
         if values is not None and len(values) != self.n_nodes:
             raise InputError(f"{what} has {len(values)} entries for {self.n_nodes} nodes; one each is needed")
 
+    def __sklearn_clone__(self) -> Graph:
+        return self  # a graph does not change, so the clones of an estimator share it
+
     def __repr__(self) -> str:
         parts = [f"{self.n_nodes} node{'' if self.n_nodes == 1 else 's'}"]
         parts.append(f"{self.n_edges} edge{'' if self.n_edges == 1 else 's'}")
