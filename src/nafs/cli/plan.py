@@ -58,7 +58,8 @@ def plan(edges: Edges, reading: Reading, embedding: EmbeddingOptions, printing: 
         work += ", about twice as long on disk"
     in_memory, on_disk = engines["memory"], engines["disk"]
     panels = f", in {on_disk['panels']} panel(s), with {show_bytes(on_disk['disk_bytes'])} of disk"
-    output = show_bytes(n * dimensions * 4)
+    output, asked = show_bytes(n * dimensions * 4), engine is not None and settings.engine != AUTO
+    fits = {name: _verdict(name, engine, limit, asked=asked) for name in ("memory", "disk")}
     run.answer(
         facts,
         [
@@ -66,9 +67,12 @@ def plan(edges: Edges, reading: Reading, embedding: EmbeddingOptions, printing: 
             ("result", f"{n:,} x {dimensions:,} float32: {output} on disk as .npy"),
             (
                 "memory engine",
-                f"{show_bytes(in_memory['bytes'])} besides the graph{_verdict('memory', engine, limit)}",
+                f"{show_bytes(in_memory['bytes'])} besides the graph{fits['memory']}",
             ),
-            ("disk engine", f"{show_bytes(on_disk['bytes'])}{panels}{_verdict('disk', engine, limit)}"),
+            (
+                "disk engine",
+                f"{show_bytes(on_disk['bytes'])}{panels}{fits['disk']}",
+            ),
             ("time", f"about {show_seconds(seconds)} for {work}"),
         ],
     )
@@ -95,9 +99,9 @@ def _engines(graph: Graph, width: int, method: Method, dtype: str, limit: int | 
     return engines
 
 
-def _verdict(name: str, engine: str | None, limit: int | None) -> str:
+def _verdict(name: str, engine: str | None, limit: int | None, *, asked: bool) -> str:
     if name == engine:
         return "; chosen" if limit is None else f"; chosen, within {show_bytes(limit)}"
-    if engine is not None and name != "memory":
+    if asked or (engine is not None and name != "memory"):
         return ""
     return f"; does not fit into {'free memory' if limit is None else show_bytes(limit)}"
