@@ -6,7 +6,7 @@ from common import THREADS, Result, data_home, ratio_of, show_seconds, side_by_s
 
 from nafs import Graph, embed
 from nafs.datasets import load_dataset, power_law
-from nafs.engines.settings import LADDER
+from nafs.selection import LADDER
 
 
 def run() -> list[Result]:

@@ -56,18 +56,17 @@ def place(tmp_path, monkeypatch):
 @pytest.fixture
 def narrow(monkeypatch):
     """Panels of eight columns, however small the graph is."""
-    from panel_runs import R
+    from panel_runs import problem_of
 
-    from nafs.engines import disk
-    from nafs.smoothing import Method
+    from nafs.engines import panel_engine
+    from nafs.engines.disk import DiskEngine
 
-    monkeypatch.setattr(disk, "_FIXED", 0)
-    monkeypatch.setattr(disk, "PROCESS", 0)
+    monkeypatch.setattr(panel_engine, "_FIXED", 0)
+    monkeypatch.setattr(panel_engine, "PROCESS", 0)
 
     def limit(graph, method=None, columns=8, state_dtype="float32"):
-        return disk.plan(
-            graph, (columns, 0), method or Method(3, R), state_dtype=state_dtype, memory_limit=10**12
-        ).nbytes
+        problem = problem_of(graph, columns, method, state_dtype=state_dtype, memory_limit=10**12)
+        return DiskEngine().plan(problem).nbytes
 
     return limit
 

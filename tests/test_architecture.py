@@ -19,6 +19,7 @@ FLOW = [
     "clustering",
     "links",
     "selection",
+    "pipeline",
     "estimator",
     "writers",
     "similarity",

@@ -49,6 +49,9 @@ __all__ = [
     "structural_features",
 ]
 
+# Rooms that users name: nafs.datasets.load_dataset and so on.
+_ROOMS = ("datasets", "pictures", "report", "reproduce", "similarity", "tasks", "writers")
+
 # Loaded at first use, so that `import nafs` costs no more than its lightest part.
 _HOME = {
     "NAFS": "nafs.estimator",
@@ -70,6 +73,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("nafs")
+    if name in _ROOMS:
+        return import_module(f"nafs.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'nafs' has no attribute {name!r}")
     value = getattr(import_module(_HOME.get(name, "nafs.smoothing")), name)
@@ -78,4 +83,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, *_ROOMS])

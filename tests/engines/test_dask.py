@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from panel_runs import on_disk, run_engine
 from random_graphs import random_graph
 
 from nafs import Graph, embed
 from nafs.engines import dask as engine
-from nafs.engines import disk
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import Method
 
@@ -37,6 +37,10 @@ def two_workers():
         yield client
 
 
+def on_cluster(graph, features, method, **options):
+    return run_engine(engine.DaskEngine(), graph, features, method, **options)
+
+
 @pytest.fixture(scope="module")
 def client():
     with two_workers() as found:
@@ -58,10 +62,9 @@ def test_the_same_bits_as_on_disk(client, tmp_path, narrow, options, sparse):
     A, X = random_graph(1, weighted=True, n_features=40, sparse=sparse)
     graph, features = read_adjacency(A), read_features(X)
     method = Method(4, R, *options)
-    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
-    given = {"memory_limit": limit, "dtype": "float32"}
-    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", **given)
-    found = engine.embed(graph, features, method, folder=tmp_path / "dask", client=client, **given)
+    limit = narrow(graph, method)
+    expected = on_disk(tmp_path / "disk", graph, features, limit, method)
+    found = on_cluster(graph, features, method, work_dir=tmp_path / "dask", client=client, memory_limit=limit)
     assert found.tobytes() == expected.tobytes()
 
 
@@ -72,8 +75,8 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
     method = Method(8, R)
     with two_workers() as client:
         given = {"client": client, "memory_limit": 45_000_000}
-        expected = engine.embed(
-            graph.adjacency, graph.features, method, folder=tmp_path / "calm", **given
+        expected = on_cluster(
+            graph.adjacency, graph.features, method, work_dir=tmp_path / "calm", **given
         ).tobytes()
         pids = list(client.run(os.getpid).values())
         killed = []
@@ -83,8 +86,8 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
                 killed.append(pids[0])
                 os.kill(pids[0], signal.SIGKILL)
 
-        found = engine.embed(
-            graph.adjacency, graph.features, method, folder=tmp_path / "killed", progress=kill, **given
+        found = on_cluster(
+            graph.adjacency, graph.features, method, work_dir=tmp_path / "killed", progress=kill, **given
         ).tobytes()
         assert killed
         assert pids[0] not in client.run(os.getpid).values()
@@ -146,7 +149,7 @@ def test_a_task_that_fails_says_which(client, tmp_path):
     thread = threading.Thread(target=spoil)
     thread.start()
     with pytest.raises(RuntimeError, match=r"panel \d .* failed on a worker"):
-        engine.embed(graph, features, Method(20_000, R), folder=work, client=client)
+        on_cluster(graph, features, Method(20_000, R), work_dir=work, client=client)
     thread.join()
 
 
@@ -154,8 +157,8 @@ def test_threads_of_one_worker_do_not_share_states(tmp_path, narrow):
     A, X = random_graph(5, n=3000, density=0.003, n_features=64)
     graph, features = read_adjacency(A), read_features(X)
     method = Method(6, R)
-    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
-    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", memory_limit=limit)
+    limit = narrow(graph, method)
+    expected = on_disk(tmp_path / "disk", graph, features, limit, method)
     with distributed.Client(
         processes=False,
         n_workers=2,
@@ -164,8 +167,8 @@ def test_threads_of_one_worker_do_not_share_states(tmp_path, narrow):
         set_as_default=False,
     ) as local:
         for run in range(2):
-            found = engine.embed(
-                graph, features, method, folder=tmp_path / f"dask{run}", client=local, memory_limit=limit
+            found = on_cluster(
+                graph, features, method, work_dir=tmp_path / f"dask{run}", client=local, memory_limit=limit
             )
             assert found.tobytes() == expected.tobytes()
 
@@ -184,8 +187,8 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
     A, X = random_graph(8, n=2000, density=0.004, n_features=48)
     graph, features = read_adjacency(A), read_features(X)
     method = Method(3, (0.0, 0.3, 0.5))
-    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
-    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", memory_limit=limit)
+    limit = narrow(graph, method)
+    expected = on_disk(tmp_path / "disk", graph, features, limit, method)
     with two_workers() as own:
         calls = 0
 
@@ -195,11 +198,11 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
             if calls == after:
                 os.kill(next(iter(own.run(os.getpid).values())), signal.SIGKILL)
 
-        found = engine.embed(
+        found = on_cluster(
             graph,
             features,
             method,
-            folder=tmp_path / "dask",
+            work_dir=tmp_path / "dask",
             client=own,
             memory_limit=limit,
             progress=kill,

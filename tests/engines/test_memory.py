@@ -7,13 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from panel_runs import problem_of
 from random_graphs import random_graph
 
 from nafs import NAFS
 from nafs._support.budget import parse_memory, show_bytes
-from nafs.engines.memory import plan
+from nafs.engines.memory import MemoryEngine
 from nafs.graph import Adjacency, read_adjacency
 from nafs.smoothing import Method
+
+
+def plan(*arguments, **options):
+    return MemoryEngine().plan(problem_of(*arguments, **options))
+
 
 # Measures the growth of the process's peak while fitting. The first fit, on a tiny graph, pays for
 # imports, the thread pool and the like.
@@ -74,7 +80,8 @@ import sys
 from pathlib import Path
 import numpy as np
 from nafs import NAFS
-from nafs.engines.memory import plan
+from nafs.engines.base import FeatureSize, Problem
+from nafs.engines.memory import MemoryEngine
 from nafs.graph import Adjacency
 from nafs.smoothing import Method
 
@@ -92,7 +99,8 @@ graph = Adjacency(np.arange(n + 1, dtype=np.int64) * degree, indices.ravel())
 X = np.random.default_rng(0).random((n, f)).astype(dtype)
 NAFS(3, distance=distance).fit(X[:50], adjacency=Adjacency(np.zeros(51, np.int64), np.zeros(0, np.int32)))
 held = 0 if dtype == "float32" else X.nbytes // 2
-limit = plan(graph, f, Method(3, distance=distance), held=held).nbytes
+problem = Problem(graph, FeatureSize(f, 4 * n * f), Method(3, distance=distance), held=held)
+limit = MemoryEngine().plan(problem).nbytes
 Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
 before = peak()
 NAFS(3, distance=distance, memory_limit=limit).fit(X, adjacency=graph)
@@ -130,7 +138,6 @@ def test_a_limit_decides_how_many_r_go_side_by_side():
     assert groups[-1] == 6
     assert plan(graph, 128, Method(), memory_limit=10**12).group == 1, "rows are long enough"
     assert plan(graph, 2, Method(), memory_limit=10**12).group == 1, "it lives in the cache"
-    assert plan(graph, 128, Method(), together=True).group == 6
 
 
 def test_what_cannot_fit_is_refused_before_it_starts():

@@ -11,15 +11,19 @@ from nafs.clustering import mixture, project
 from nafs.clustering.gaussian_mixture import _fit
 from nafs.clustering.measures import agreement
 from nafs.datasets import contextual_sbm, power_law
-from nafs.engines.settings import LADDER, Settings
 from nafs.graph import read_features
-from nafs.selection import Choice, choose, prepare, reduce
+from nafs.pipeline import Job, Settings, decide
+from nafs.selection import LADDER, Choice, prepare, reduce
 from nafs.selection.preprocessing import judge
 
 
 @pytest.fixture(scope="module")
 def graph():
     return contextual_sbm(300, n_classes=3, n_features=12, signal=1.5, seed=0)
+
+
+def choose(graph, **settings):
+    return decide(Job.of(graph, Settings.of(n_hops="auto", **settings))).choice
 
 
 def counts(rng, shape=(50, 30)):
@@ -197,12 +201,11 @@ def test_the_projection_keeps_the_leading_directions(shape):
 
 
 def test_hops_for_clusters_follow_the_graph(graph):
-    choice, _, prepared = choose(graph.adjacency, graph.features, Settings("auto", n_clusters=3))
+    choice = choose(graph, n_clusters=3)
     assert isinstance(choice, Choice)
     assert choice.n_hops in LADDER
     assert choice.preprocessing == "standardize"
     assert choice.center == "none"
-    assert prepared is not graph.features
     assert set(choice.curve) <= set(LADDER)
     first, best = choice.curve[1], max(choice.curve.values())
     reached = [hop for hop, value in choice.curve.items() if value >= first + 0.8 * (best - first)]
@@ -220,16 +223,16 @@ def test_smoothing_is_chosen_where_it_helps():
         clusters = mixture(project(made.matrix, 6), 3, graph=helps.adjacency)
         found.append(agreement(truth, clusters)["NMI"])
     assert found[1] > found[0] + 0.2
-    links = choose(helps.adjacency, helps.features, Settings("auto", goal="links"))[0]
+    links = choose(helps, goal="links")
     assert max(links.curve.values()) > 0.6
     assert links.score in ("inner", "cosine")
 
 
 def test_hops_for_links_are_those_that_tell_hidden_edges_best(graph):
-    choice, *_ = choose(graph.adjacency, graph.features, Settings("auto", goal="links"))
+    choice = choose(graph, goal="links")
     assert choice.curve[choice.n_hops] == max(choice.curve.values())
     assert choice.center in ("none", "mean")
-    fixed, *_ = choose(graph.adjacency, graph.features, Settings("auto", goal="links", center="stationary"))
+    fixed = choose(graph, goal="links", center="stationary")
     assert fixed.center == "stationary"
 
 
@@ -238,7 +241,7 @@ def test_for_links_no_hops_at_all_is_a_choice_too(graph):
     place = rng.random((300, 2))
     near = np.linalg.norm(place[:, None] - place[None], axis=2) < 0.07
     graph = Graph(np.triu(near, 1), np.column_stack([np.cos(6 * place), np.sin(6 * place)]), directed=False)
-    choice, *_ = choose(graph.adjacency, graph.features, Settings("auto", goal="links", preprocessing="none"))
+    choice = choose(graph, goal="links", preprocessing="none")
     assert 0 in choice.curve
 
 
@@ -293,9 +296,7 @@ def test_a_limit_that_cannot_be_kept_is_refused_before_features_are_copied():
 
 def test_the_same_choice_again_and_for_any_number_of_threads(graph):
     choices = [
-        choose(graph.adjacency, graph.features, Settings("auto", goal=goal, n_threads=threads))[0]
-        for goal in ("clusters", "links")
-        for threads in (1, 2, 1)
+        choose(graph, goal=goal, n_threads=threads) for goal in ("clusters", "links") for threads in (1, 2, 1)
     ]
     assert choices[0] == choices[1] == choices[2]
     assert choices[3] == choices[4] == choices[5]

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, engine_for
 from nafs.cli.flags import command, flag, switch
 from nafs.cli.options import OUTPUT, Force, Printing, beside
 from nafs.cli.reading import Edges, Reading, read
-from nafs.embedding import Embedding, making_embedding, structural_note
-from nafs.engines import disk
+from nafs.embedding import Embedding, embedding_of
 from nafs.engines.progress import Progress
-from nafs.engines.run import choose_engine
-from nafs.engines.settings import Settings
-from nafs.engines.work import WorkFolder
-from nafs.graph import Graph
+from nafs.pipeline import Decision, Job, Outcome, decide, execute
 from nafs.writers.embeddings import check_embedding_target, write_embedding_table
 
 
@@ -83,88 +75,64 @@ def embed(
             Parameter("as_json"),
             " and the embedding cannot both go to stdout; write the embedding to a file",
         )
-    graph = read(run, edges, reading, scratch_dir=beside(settings.work_dir))
-    if graph.features is None:
-        run.notes.append(structural_note(embedding.columns, embedding.seed))
-    _announce(run, settings, graph, embedding.columns, resume=running.resume)
-    options = {"columns": embedding.columns, "seed": embedding.seed, "dtype": dtype}
-    with _smooth(run, settings, graph, **options, **running.for_library()) as result:
+    graph = read(run, edges, reading, scratch_dir=beside(settings.resources.work_dir))
+    job = Job.of(graph, settings, dtype=dtype, resume=running.resume, client=running.client)
+    run.notes += job.notes
+    with run.stage("decide"):
+        decision = decide(job)
+    _announce(run, decision)
+    with _execute(run, decision) as outcome:
+        result = embedding_of(graph, job, outcome)
         _write(run, result, output, layout, force)
     n, width = result.matrix.shape
-    reasons = result.choice.reasons if result.choice is not None else ()
+    reasons = list(outcome.choice.reasons)
     where = "stdout" if to_stdout else output
-    n_features = embedding.columns if graph.features is None else graph.features.shape[1]
     run.finish(
         "embedding",
         [
             ("nodes", f"{n:,}"),
             ("edges", f"{graph.n_edges:,}"),
-            ("features", f"{n_features:,}"),
+            ("features", f"{job.size.n_columns:,}"),
             *(("chosen", reason) for reason in reasons),
             ("dimensions", f"{width:,}"),
-            ("engine", result.settings["engine"]),
+            ("engine", decision.plan.engine),
             ("result", where),
         ],
         {
             "output": where,
             "nodes": n,
             "edges": graph.n_edges,
-            "features": n_features,
+            "features": job.size.n_columns,
             "dimensions": width,
-            "chosen": list(reasons),
+            "chosen": reasons,
             "settings": {name: value for name, value in result.settings.items() if value is not None},
         },
     )
 
 
-def _announce(run: Run, settings: Settings, graph: Graph, columns: int, *, resume: bool) -> None:
-    """Print, before the work starts, which run is resumed or what a run through files needs."""
-    begun = resume and settings.work_dir is not None and WorkFolder(Path(settings.work_dir)).about()
-    if begun:
-        run.say(f"resuming the run in {settings.work_dir}, in {len(begun['widths'])} panel(s)")
-        return
-    if resume:
-        run.notes.append(f"there was no run to resume in {settings.work_dir}: started from the beginning")
-    width = columns if graph.features is None else graph.features.shape[1]
-    width = min(width, settings.reduce_to or width)
-    method, resources = settings.method(), settings.resources()
-    engine = choose_engine(graph.adjacency, width, method, settings)
-    if engine == "memory" or run.quiet:
-        return
-    stored = 0 if graph.features is None else graph.features.nbytes
-    plan = disk.plan(
-        graph.adjacency,
-        (width, stored),
-        method,
-        state_dtype=resources["state_dtype"],
-        memory_limit=resources["memory_limit"],
-    )
-    count, widest = len(plan.widths), max(plan.widths)
-    panels = f"{count} panel(s) of up to {widest} columns, {show_bytes(plan.nbytes)} of memory"
-    if engine == "dask":
-        panels = "panels of columns on the workers"
-    run.say(
-        f"{engine} engine: {panels}, up to {show_bytes(plan.disk_bytes)} of disk in "
-        f"{settings.work_dir or 'a temporary folder'}"
-    )
+def _announce(run: Run, decision: Decision) -> None:
+    """Print what was decided before the work starts, as `nafs plan` does."""
+    problem = decision.problem
+    if problem.interrupted_run:
+        panels = len(problem.interrupted_run["widths"])
+        run.say(f"resuming the run in {problem.work_dir}, in {panels} panel{'s' if panels > 1 else ''}")
+    elif problem.resume:
+        run.notes.append(f"there was no run to resume in {problem.work_dir}: started from the beginning")
+    where = "" if decision.plan.engine == "memory" else f" in {problem.work_dir or 'a temporary folder'}"
+    run.say(f"{decision.plan.explain()}{where}")
 
 
-@contextmanager
-def _smooth(run: Run, settings: Settings, graph: Graph, **options: Any) -> Iterator[Embedding]:
+def _execute(run: Run, decision: Decision) -> Outcome:
     done = 0.0
-    with ExitStack() as stack:
-        with run.stage("smooth", total=1.0) as advance:
+    with run.stage("smooth", total=1.0) as advance:
 
-            def progress(at: Progress) -> None:
-                nonlocal done
-                share = at.done / at.total
-                advance(share - done, _where(at))
-                done = share
+        def progress(at: Progress) -> None:
+            nonlocal done
+            share = at.done / at.total
+            advance(share - done, _where(at))
+            done = share
 
-            embedding = stack.enter_context(
-                making_embedding(graph, progress=progress, **options, **asdict(settings))
-            )
-        yield embedding
+        return execute(decision, progress)
 
 
 def _where(at: Progress) -> str:

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.flags import flag, switch, text_flag
 from nafs.cli.options import RESOURCES, MemoryLimit, Threads
-from nafs.engines.settings import Settings
 from nafs.graph.structural import DEFAULT_COLUMNS
+from nafs.pipeline import Settings
+from nafs.pipeline.settings import option_names
 from nafs.smoothing.method import DEFAULT_R
 
 METHOD = "Method"
@@ -210,8 +211,7 @@ class EmbeddingOptions(ResourceOptions, PreparationOptions, MethodOptions):
 
     def settings(self, **changes: Any) -> Settings:
         """The settings of the library, with some of them changed."""
-        names = [entry.name for entry in fields(Settings)]
-        return Settings(**{name: getattr(self, name) for name in names} | changes)
+        return Settings.of(**{name: getattr(self, name) for name in option_names()} | changes)
 
     def for_library(self, running: RunOptions, **changes: Any) -> dict[str, Any]:
         """The keyword arguments of `nafs.embed`, with some of them changed."""

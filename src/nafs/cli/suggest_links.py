@@ -10,7 +10,6 @@ from nafs.cli.options import Count, Force, TableFile, TablePrinting, beside
 from nafs.cli.reading import Edges, Reading, read
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
-from nafs.smoothing.threads import check_threads
 
 FOR_LINKS = EmbeddingOptions(n_hops="auto", goal="links")
 
@@ -64,10 +63,9 @@ def suggest_links(
             vectors = embed(graph, **options.for_library(running))
         assert vectors.choice is not None
         run.notes += vectors.choice.reasons
-    scored = {} if score is None else {"score": score}
     with run.stage("search", total=1) as advance:
         links = vectors.suggest_links(
-            graph, k, ids or None, n_threads=check_threads(options.n_threads), progress=advance, **scored
+            graph, k, ids or None, score=score, n_threads=options.n_threads, progress=advance
         )
     wanted = k * (len(ids) if ids else 1)
     if links.num_rows < wanted:

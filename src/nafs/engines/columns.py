@@ -9,7 +9,6 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs.engines.work import WorkFolder
@@ -61,13 +60,8 @@ class ColumnPanels:
         left, right = self.bounds[panel]
         if self.matrix is not None:
             return Features(self.matrix[:, left:right])
-        names = array_names(panel, sparse=self.sparse)
-        if not self.sparse:
-            return Features(self.folder.open(names[0]))
-        matrix = sp.csr_array((self.n_nodes, right - left), dtype=np.float32)
-        matrix.indptr, matrix.indices, matrix.data = (self.folder.open(name) for name in names)
-        matrix.has_canonical_format = True
-        return Features(None, matrix)
+        arrays = {name: self.folder.open(name) for name in array_names(panel, sparse=self.sparse)}
+        return Features.from_arrays(arrays, (self.n_nodes, right - left))
 
 
 def array_names(panel: int, *, sparse: bool) -> list[str]:
@@ -80,22 +74,15 @@ def write_norms(features: Features, folder: WorkFolder) -> None:
     if folder.has(NORMS):
         return
     with folder.making(NORMS, (features.shape[0],), np.float32) as norms:
-        for begin, end in row_blocks(features):
-            if features.dense is not None:
-                block = features.dense[begin:end].astype(np.float64)
-                norms[begin:end] = np.sqrt(np.einsum("ij,ij->i", block, block))
-            else:
-                offsets = features.sparse.indptr[begin : end + 1]
-                values = features.sparse.data[offsets[0] : offsets[-1]].astype(np.float64)
-                rows = np.repeat(np.arange(end - begin), np.diff(offsets))
-                norms[begin:end] = np.sqrt(np.bincount(rows, values * values, end - begin))
+        for begin, end in features.blocks(_VALUES):
+            norms[begin:end] = features.norms_of(begin, end)
 
 
 def write_panels(
     features: Features, widths: Sequence[int], wanted: Sequence[int], folder: WorkFolder
 ) -> None:
     """Some panels of the features, into the folder; those that are there stay."""
-    sparse = features.dense is None
+    sparse = features.is_sparse
     due = [p for p in wanted if not all(folder.has(name) for name in array_names(p, sparse=sparse))]
     bounds = list(pairwise([0, *accumulate(widths)]))
     for first in range(0, len(due), _FILES):
@@ -103,32 +90,16 @@ def write_panels(
         (_write_sparse if sparse else _write_dense)(features, some, folder)
 
 
-def row_blocks(features: Features) -> Iterator[tuple[int, int]]:
-    """Rows that have a bounded number of values."""
-    n, f = features.shape
-    if features.dense is not None:
-        step = max(1, _VALUES // f)
-        yield from ((begin, min(n, begin + step)) for begin in range(0, n, step))
-        return
-    begin, indptr = 0, features.sparse.indptr
-    while begin < n:
-        reach = int(np.searchsorted(indptr, indptr[begin] + _VALUES, "right")) - 1
-        end = min(n, begin + _VALUES, max(begin + 1, reach))
-        yield begin, end
-        begin = end
-
-
 def _write_dense(features: Features, panels: dict[int, tuple[int, int]], folder: WorkFolder) -> None:
-    n = features.shape[0]
-    assert features.dense is not None
+    n, matrix = features.shape[0], features.matrix
     with ExitStack() as stack:
         files = [
             (stack.enter_context(folder.making(f"x-{panel}", (n, right - left), np.float32)), left, right)
             for panel, (left, right) in panels.items()
         ]
-        for begin, end in row_blocks(features):
+        for begin, end in features.blocks(_VALUES):
             for file, left, right in files:
-                file[begin:end] = features.dense[begin:end, left:right]
+                file[begin:end] = matrix[begin:end, left:right]
 
 
 def _write_sparse(features: Features, panels: dict[int, tuple[int, int]], folder: WorkFolder) -> None:
@@ -151,20 +122,16 @@ def _write_sparse(features: Features, panels: dict[int, tuple[int, int]], folder
         sizes = {panel: int(offsets[panel][n]) for panel in panels}
         indices = {panel: make(panel, "indices", sizes[panel], np.int32) for panel in panels}
         values = {panel: make(panel, "values", sizes[panel], np.float32) for panel in panels}
-        for begin, end, _, which, columns, found in _entries(features, edges):
+        for begin, end, _, which, columns, entries in _entries(features, edges):
             for at, panel in place.items():
-                here = which == at
+                inside = which == at
                 span = slice(int(offsets[panel][begin]), int(offsets[panel][end]))
-                indices[panel][span] = columns[here] - panels[panel][0]
-                values[panel][span] = found[here]
+                indices[panel][span] = columns[inside] - panels[panel][0]
+                values[panel][span] = entries[inside]
 
 
 def _entries(features: Features, edges: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
     """Stored values of a block of rows: row, place of the column between the edges, column, value."""
-    matrix = features.sparse
-    for begin, end in row_blocks(features):
-        offsets = matrix.indptr[begin : end + 1]
-        span = slice(int(offsets[0]), int(offsets[-1]))
-        columns = matrix.indices[span]
-        rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(offsets))
-        yield begin, end, rows, np.searchsorted(edges, columns, "right"), columns, matrix.data[span]
+    for begin, end in features.blocks(_VALUES):
+        rows, columns, values = features.entries(begin, end)
+        yield begin, end, rows, np.searchsorted(edges, columns, "right"), columns, values

@@ -19,8 +19,11 @@ from nafs.engines.columns import ColumnPanels
 from nafs.engines.work import WorkFolder
 from nafs.graph import Adjacency
 from nafs.smoothing import _kernel
+from nafs.smoothing.distances import distance_named
+from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
 from nafs.smoothing.method import Method
+from nafs.smoothing.weightings import weighting_named
 
 Tick = Callable[[int], None]
 _ROWS = 1 << 16  # copied in one go
@@ -43,7 +46,7 @@ class Task:
 
 def list_tasks(method: Method, n_panels: int) -> list[Task]:
     """Every step of a run, in an order in which each finds what it needs."""
-    tasks = []
+    tasks, apart = [], ensemble_named(method.ensemble).side_by_side
     for r in range(len(method.r)):
         total: tuple[str, ...] = ()
         if method.uses_distance and n_panels > 1:  # a single panel has whole rows
@@ -58,7 +61,7 @@ def list_tasks(method: Method, n_panels: int) -> list[Task]:
                     parts[-2:] = [(few + more, tasks[-1].output)]
             total = (parts[0][1],)
         for panel in range(n_panels):
-            before = (result_name(r - 1, panel),) if r and method.ensemble != "concat" else ()
+            before = (result_name(r - 1, panel),) if r and not apart else ()
             tasks.append(Task("smooth", result_name(r, panel), (*total, *before), r, panel))
     return tasks
 
@@ -70,7 +73,8 @@ def result_name(r: int, panel: int) -> str:
 
 def results_of(method: Method, n_panels: int) -> list[str]:
     """The arrays that side by side are the embedding."""
-    rs = range(len(method.r)) if method.ensemble == "concat" else [len(method.r) - 1]
+    apart = ensemble_named(method.ensemble).side_by_side
+    rs = range(len(method.r)) if apart else [len(method.r) - 1]
     return [result_name(r, panel) for r in rs for panel in range(n_panels)]
 
 
@@ -97,19 +101,12 @@ class Panels:
     folder: WorkFolder
     state_dtype: str = "float32"
     n_threads: int = 1
+    components: NDArray[np.int32] | None = None
 
     @cached_property
     def _workspace(self) -> Workspace:
         layout = Layout(self.graph.n_nodes, max(self.columns.widths), 1, self.state_dtype)
         return Workspace(layout, self.method, self.folder.scratch)
-
-    @cached_property
-    def _components(self) -> NDArray[np.int32] | None:
-        if not self.method.needs_stationary_state:
-            return None
-        label = self.folder.scratch((self.graph.n_nodes,), np.int32)
-        _kernel.components(self.graph.indptr, self.graph.indices, label)
-        return label
 
     def run(self, task: Task, tick: Tick | None = None) -> None:
         """Make the output of a task, unless it is there."""
@@ -126,7 +123,7 @@ class Panels:
             _kernel.release_threads()
 
     def _hops(self, task: Task, *, measure: bool, norms: NDArray[np.float32] | None = None) -> Hops:
-        whole = Whole(self.columns.largest, self.columns.norms, self._components, norms)
+        whole = Whole(self.columns.largest, self.columns.norms, self.components, norms)
         return Hops(
             self.graph,
             self.columns.open(task.panel),
@@ -142,7 +139,7 @@ class Panels:
 
     def _measure(self, task: Task, tick: Tick | None) -> None:
         hops, (n, last) = self._hops(task, measure=True), (self.graph.n_nodes, self.method.n_hops)
-        centres = hops.centre_squares if self.method.distance == "stationary_cosine" else np.zeros(0)
+        centres = hops.centre_squares if distance_named(self.method.distance).sums_centres else np.zeros(0)
         size = 2 * n * (last + 1)
         with self.folder.making(task.output, (size + len(centres),), np.float64) as out:
             parts = out[:size].reshape(last + 1, n, 2)
@@ -164,15 +161,15 @@ class Panels:
             total = self.folder.open(task.needs[0])
             size = 2 * n * (method.n_hops + 1)
             parts = total[:size].reshape(-1, n, 2)
-            if method.distance == "stationary_cosine":
+            if distance_named(method.distance).sums_centres:
                 norms = np.sqrt(total[size:]).astype(np.float32)[:, None]
         hops = self._hops(task, measure=False, norms=norms)
         for k in range(method.n_hops + 1):
-            last = k == method.n_hops and method.weighting != "last"
+            last = k == method.n_hops and weighting_named(method.weighting).keeps_sum
             given = None if parts is None else parts[k]
             hops.advance(keep_state=not last, postpone=k < method.n_hops, given=given, tick=tick)
         with self.folder.making(task.output, (n, self.columns.widths[task.panel]), np.float32) as out:
-            if method.ensemble == "concat":
+            if ensemble_named(method.ensemble).side_by_side:
                 hops.method = replace(method, r=(method.r[task.r],))
                 hops.write(out, 0)
                 return

@@ -2,7 +2,8 @@
 
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.description import Description
-from nafs.graph.features import Features, read_features
+from nafs.graph.feature_reading import read_features
+from nafs.graph.features import Features
 from nafs.graph.graph import Graph
 from nafs.graph.labels import Labels, read_labels
 from nafs.graph.neighbors import nearest_neighbor_graph

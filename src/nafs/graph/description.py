@@ -86,8 +86,7 @@ def describe(graph: Graph) -> Description:
     more: dict[str, Any] = {}
     if graph.features is not None:
         n, f = graph.features.shape
-        dense, sparse = graph.features.dense, graph.features.sparse
-        stored = int(np.count_nonzero(sparse.data if dense is None else dense))
+        stored = int(np.count_nonzero(graph.features.values))
         more |= {"features": f, "feature_density": stored / (n * f)}
         more["empty_rows"] = int((graph.features.norms == 0).sum())
     if graph.labels is not None:

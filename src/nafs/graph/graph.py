@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
 from nafs.graph.adjacency import Adjacency, read_adjacency
-from nafs.graph.features import Features, read_features
+from nafs.graph.feature_reading import read_features
+from nafs.graph.features import Features
 from nafs.graph.ids import as_numpy, is_counting, read_ids
 from nafs.graph.labels import Labels, read_labels
 
@@ -100,7 +102,7 @@ class Graph:
         if self.adjacency.weights is not None:
             parts.append("weighted")
         if self.features is not None:
-            kind = "sparse " if self.features.dense is None else ""
+            kind = "sparse " if self.features.is_sparse else ""
             parts.append(f"{self.features.shape[1]} {kind}features")
         if self._ids is not None:
             shown = ", ".join(repr(value) for value in self._ids[:3].to_pylist())
@@ -156,9 +158,48 @@ class Graph:
         held += [] if self.labels is None else [self.labels.codes.nbytes]
         return sum(held)
 
-    def with_features(self, features: Any, *, notes: Any = ()) -> Graph:
-        """The same nodes and edges with other features."""
-        return Graph(self.adjacency, features, ids=self._ids, labels=self.labels, notes=(*self.notes, *notes))
+    def with_features(
+        self, features: Any, *, id_column: str | int | None = None, notes: Sequence[str] = ()
+    ) -> Graph:
+        """The same nodes and edges with other features.
+
+        Parameters
+        ----------
+        features : array-like, sparse matrix or data frame
+            Row i of a matrix belongs to node i. Rows of a data frame are matched by id, as
+            :mod:`nafs.graph.node_columns` describes; without ids they stand in the order of the nodes.
+        id_column : str or int, optional
+            Column of a data frame that holds the ids, by name or by number from 1; "index" is its index.
+        notes : sequence of str
+            Added to those of the graph.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nafs import Graph
+        >>> graph = Graph(np.array([[0, 1], [1, 0]]), ids=["a", "b"])
+        >>> graph.with_features({"user": ["b", "a"], "age": [40, 30]}).features.dense
+        array([[30.],
+               [40.]], dtype=float32)
+        """
+        names, more = None, list(notes)
+        if isinstance(features, dict) or hasattr(features, "__arrow_c_stream__"):
+            from nafs.graph.node_rows import aligned_features
+
+            features, names, note = aligned_features(features, self.id_array, id_column)
+            more.append(note)
+        return Graph(
+            self.adjacency,
+            features,
+            ids=self._ids,
+            labels=self.labels,
+            feature_names=names,
+            notes=(*self.notes, *more),
+        )
 
     def describe(self) -> Description:
         """Count nodes, edges, components, degrees, features and labels.

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_folder
@@ -41,12 +40,7 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
         arrays["weights"] = adjacency.weights
     if features is not None:
         about["features"] = features.shape[1]
-        if features.dense is not None:
-            arrays["features"] = features.dense
-        else:
-            arrays["features_indptr"] = features.sparse.indptr.astype(np.int64, copy=False)
-            arrays["features_indices"] = features.sparse.indices.astype(np.int32, copy=False)
-            arrays["features_values"] = features.sparse.data
+        arrays |= features.arrays("features")
     if graph.feature_names is not None:
         about["feature_names"] = list(graph.feature_names)
     if graph.has_ids:
@@ -98,7 +92,9 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         indptr = _take(folder, arrays, "features_indptr", np.int64, n + 1)
         indices = _take(folder, arrays, "features_indices", np.int32, len(values))
         _check_rows(folder, "features_indptr", indptr, indices, about["features"])
-        features = Features(None, _csr(values, indices, indptr, (n, about["features"])))
+        features = Features.from_arrays(
+            {"indptr": indptr, "indices": indices, "values": values}, (n, about["features"])
+        )
     labels = None
     if "labels" in arrays:
         codes = _take(folder, arrays, "labels", np.int32, n)
@@ -181,14 +177,6 @@ def _check_rows(folder: Path, name: str, indptr: NDArray[Any], indices: NDArray[
         raise _damaged(folder, f"{name}.npy does not ascend from 0 to the number of stored values")
     if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < columns:
         raise _damaged(folder, f"an index beside {name}.npy is outside 0..{columns - 1}")
-
-
-def _csr(values: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
-    """A CSR array on these very arrays; SciPy's constructor may copy or shrink the offsets."""
-    matrix = sp.csr_array(shape, dtype=np.float32)
-    matrix.data, matrix.indices, matrix.indptr = values, indices, indptr
-    matrix.has_canonical_format = True
-    return matrix
 
 
 def _pack_ids(ids: Any) -> dict[str, NDArray[Any]]:

@@ -7,24 +7,29 @@ the same features; smoothing then carries them further. After FastRP (Chen et al
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.adjacency import Adjacency
 
+if TYPE_CHECKING:
+    from nafs.graph.graph import Graph
+
 DEFAULT_COLUMNS = 128
 _BLOCK = 16  # columns drawn and projected at a time
 
 
 def structural_features(
-    graph: Adjacency, n_columns: int = DEFAULT_COLUMNS, seed: int = 0
+    graph: Graph | Adjacency, n_columns: int = DEFAULT_COLUMNS, seed: int = 0
 ) -> NDArray[np.float32]:
     """Features from the graph alone; the same seed gives the same bits.
 
     Parameters
     ----------
-    graph : Adjacency
+    graph : Graph or Adjacency
     n_columns : int
     seed : int
 
@@ -46,6 +51,7 @@ def structural_features(
     """
     if n_columns < 1:
         raise InputError(Parameter("n_columns"), f" must be at least 1; got {n_columns}")
+    graph = graph if isinstance(graph, Adjacency) else graph.adjacency
     n = graph.n_nodes
     rng = np.random.default_rng(seed)
     matrix = graph.to_scipy()

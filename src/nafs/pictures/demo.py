@@ -20,7 +20,7 @@ def draw(path: Path, graph: Graph, embedding: Embedding) -> bool:
     assert graph.labels is not None
     figure = Figure(figsize=(11, 5.2), layout="constrained")
     axes = figure.subplots(1, 2)
-    shown = ((graph.features.dense, "raw pixels"), (embedding.matrix, "embedding: smoothed over 20 hops"))
+    shown = ((graph.features.toarray(), "raw pixels"), (embedding.matrix, "embedding: smoothed over 20 hops"))
     for axis, (matrix, title) in zip(axes, shown, strict=True):
         place = TSNE(random_state=0, init="pca", perplexity=30, max_iter=500).fit_transform(matrix)
         points = axis.scatter(

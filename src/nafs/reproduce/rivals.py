@@ -130,7 +130,7 @@ CLUSTERING_RIVALS = RIVALS | {"spectral, edges alone": spectral_for_clusters, "A
 
 def _features(graph: Graph) -> Any:
     assert graph.features is not None
-    return graph.features.sparse if graph.features.dense is None else graph.features.dense
+    return graph.features.matrix
 
 
 def _classes(graph: Graph) -> int:

@@ -52,8 +52,8 @@ def _sample(count: int) -> Graph:
     nodes = np.sort(rng.choice(whole.n_nodes, count, replace=False))
     adjacency = whole.adjacency.to_scipy()[nodes][:, nodes]
     features = rng.standard_normal((count, FEATURES), dtype=np.float32)
-    if whole.features is not None and whole.features.dense is not None:
-        features = whole.features.dense[nodes]
+    if whole.features is not None:
+        features = whole.features.matrix[nodes]
     return Graph(adjacency, features, directed=False)
 
 

@@ -6,18 +6,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
-from nafs.engines.settings import REDUCTIONS
+from nafs._support.checksum import crc_of
+from nafs._support.errors import InputError
 from nafs.graph import Adjacency, Features, read_features
 
 KINDS = ("none", "l2", "tfidf", "standardize")
 CENTERS = ("none", "mean", "stationary")
+REDUCTIONS = ("svd", "random")
 _BLOCK = 1 << 22  # values looked at in one go
 _SPARSE = 0.5  # share of values other than 0 below which whole numbers are taken as counts of something
 
@@ -33,7 +33,7 @@ def judge(features: Features) -> tuple[str, str]:
     ('tfidf', 'counts: whole numbers, 33 % of them not 0')
     """
     n, f = features.shape
-    values: Any = features.sparse.data if features.dense is None else features.dense.ravel()
+    values = features.values
     negative, whole, filled = False, True, 0
     for top in range(0, values.size, _BLOCK):
         block = values[top : top + _BLOCK]
@@ -63,15 +63,21 @@ class Preparation:
     common: NDArray[np.float64] | None = None
     directions: NDArray[np.float32] | None = None
 
+    @property
+    def checksum(self) -> str:
+        """CRC-32 of the numbers, to tell one preparation from another."""
+        numbers = (self.scale, self.shift, self.common, self.directions)
+        return f"{crc_of(*(array for array in numbers if array is not None)):08x}"
+
     def apply(self, features: Features) -> Features:
         """Features treated like those that this was found with; the same object where nothing is done."""
         if self.shift is not None and self.scale is not None:
-            moved = _dense(features) - self.shift.astype(np.float32)
+            moved = features.toarray() - self.shift.astype(np.float32)
             features = read_features(moved * self.scale.astype(np.float32))
         elif self.kind != "none":
-            features = _scaled(features, self.scale)
+            features = features.unit_rows(self.scale)
         if self.common is not None:
-            features = read_features(_dense(features) - self.common.astype(np.float32))
+            features = read_features(features.toarray() - self.common.astype(np.float32))
         return features if self.directions is None else _projected(features, self.directions)
 
 
@@ -90,8 +96,7 @@ def find_preparation(
     prepared = Preparation(kind, center, scale, shift).apply(features)
     if center != "none":
         weights = np.ones(len(graph.degrees)) if center == "mean" else graph.degrees
-        matrix: Any = prepared.sparse if prepared.dense is None else prepared.dense
-        common = np.asarray((weights / weights.sum()) @ matrix, np.float64)
+        common = prepared.weighted_sum(weights / weights.sum())
         prepared = Preparation("none", center, common=common).apply(prepared)
     return Preparation(kind, center, scale, shift, common), prepared
 
@@ -129,17 +134,8 @@ def prepared_nbytes(features: Features, kind: str, center: str) -> int:
     return 0 if kind == "none" else features.nbytes
 
 
-def _dense(features: Features) -> NDArray[np.float32]:
-    return np.asarray(features.sparse.toarray()) if features.dense is None else features.dense
-
-
 def _idf(features: Features) -> NDArray[np.float64]:
-    n, f = features.shape
-    if features.dense is None:
-        counts = np.bincount(features.sparse.indices[features.sparse.data != 0], minlength=f)
-    else:
-        counts = np.count_nonzero(features.dense, axis=0)
-    return np.log((1 + n) / (1 + counts)) + 1
+    return np.log((1 + features.shape[0]) / (1 + features.count_nonzero())) + 1
 
 
 def _moments(features: Features) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -153,20 +149,6 @@ def _moments(features: Features) -> tuple[NDArray[np.float64], NDArray[np.float6
     for begin in range(0, n, step):
         square += ((features.rows(begin, min(n, begin + step)) - mean) ** 2).sum(axis=0)
     return mean, np.sqrt(square / n)
-
-
-def _scaled(features: Features, columns: NDArray[np.float64] | None) -> Features:
-    """Columns times a factor each, then rows of length 1; rows of zeros stay."""
-    if features.dense is None:
-        matrix = sp.csr_array(features.sparse, dtype=np.float64)
-        if columns is not None:
-            matrix.data = matrix.data * columns[matrix.indices]
-        sizes = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-        matrix.data = matrix.data / np.repeat(np.where(sizes > 0, sizes, 1), np.diff(matrix.indptr))
-        return read_features(matrix.astype(np.float32))
-    scaled = features.dense if columns is None else features.dense * columns.astype(np.float32)
-    sizes = read_features(scaled).norms
-    return read_features(scaled / np.where(sizes > 0, sizes, 1)[:, None])
 
 
 def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) -> tuple[Features, float]:
@@ -207,15 +189,14 @@ def find_directions(
 
     check_choice("reduction", how, REDUCTIONS)
     if n_columns < 1:
-        raise ValueError(f"features can be reduced to 1 column or more; got {n_columns}")
+        raise InputError(f"features can be reduced to 1 column or more; got {n_columns}")
     n, f = features.shape
     if f <= n_columns:
         return None
     if how == "random":
         rng = np.random.default_rng(seed)
         return rng.standard_normal((f, n_columns), dtype=np.float32) / np.float32(np.sqrt(n_columns))
-    matrix: Any = features.sparse if features.dense is None else features.dense
-    _, _, right = randomized_svd(matrix, min(n_columns, n), n_iter=4, random_state=seed)
+    _, _, right = randomized_svd(features.matrix, min(n_columns, n), n_iter=4, random_state=seed)
     return np.ascontiguousarray(right.T, dtype=np.float32)
 
 
@@ -229,5 +210,4 @@ def reduction_error(features: Features, reduced: Features, how: str) -> float:
 
 
 def _projected(features: Features, directions: NDArray[np.float32]) -> Features:
-    matrix: Any = features.sparse if features.dense is None else features.dense
-    return read_features(np.ascontiguousarray(matrix @ directions))
+    return read_features(features.project(directions))

@@ -78,10 +78,9 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
 
         table = id_table(ids, labels, begin, end)
         if graph.features is not None:
-            rows = graph.features.dense
-            found = graph.features.sparse[begin:end].toarray() if rows is None else rows[begin:end]
+            rows = graph.features.rows(begin, end, np.float32)
             for i, column in enumerate(names):
-                table = table.append_column(column, pa.array(np.ascontiguousarray(found[:, i])))
+                table = table.append_column(column, pa.array(np.ascontiguousarray(rows[:, i])))
         return table
 
     with whole_file(Path(name), force=force) as part:
@@ -139,8 +138,7 @@ def _write_graphml(graph: Graph, part: Path) -> None:
     for i, name in enumerate(names):
         data = {}
         if graph.features is not None:
-            row = graph.features.dense
-            values = (graph.features.sparse[[i]].toarray()[0] if row is None else row[i]).tolist()
+            values = graph.features.rows(i, i + 1, np.float32)[0].tolist()
             data = dict(
                 zip(graph.feature_names or [f"x{j}" for j in range(len(values))], values, strict=True)
             )

@@ -1,0 +1,114 @@
+"""A job: what is to be embedded, and with which settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nafs._support.budget import check_limit
+from nafs._support.checks import check_choice
+from nafs.engines.base import Components, FeatureSize
+from nafs.engines.work import fingerprint
+from nafs.graph import Adjacency, Features, Graph, read_features, structural_features
+from nafs.pipeline.settings import Settings
+from nafs.smoothing.hops import STATE_DTYPES
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A graph, its features and the settings.
+
+    Components, checksums and structural features take time: they are found when first asked for, and at most
+    once.
+
+    Parameters
+    ----------
+    adjacency : Adjacency
+    given : Features or None
+        Where there are none, structural features are made from the edges.
+    settings : Settings
+    held : int
+        Bytes that copies of the inputs hold already; they count towards the memory limit.
+    dtype : {"float32", "float16"}
+        Of the embedding.
+    resume : bool
+        Resume the interrupted run in the work folder, if there is one.
+    client : dask.distributed.Client or str, optional
+        For the Dask engine.
+    """
+
+    adjacency: Adjacency
+    given: Features | None
+    settings: Settings
+    held: int = 0
+    dtype: str = "float32"
+    resume: bool = False
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        check_choice("dtype", self.dtype, STATE_DTYPES)
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        settings: Settings,
+        *,
+        dtype: str = "float32",
+        resume: bool = False,
+        client: Any = None,
+    ) -> Job:
+        """The job of embedding a graph."""
+        return cls(graph.adjacency, graph.features, settings, 0, dtype, resume, client)
+
+    @property
+    def is_structural(self) -> bool:
+        """Whether the features are made from the edges."""
+        return self.given is None
+
+    @cached_property
+    def features(self) -> Features:
+        """The features, made from the edges where the graph has none."""
+        return self.remake(self.adjacency) if self.given is None else self.given
+
+    @property
+    def size(self) -> FeatureSize:
+        """Size of the features; structural ones need not be made for that."""
+        if self.given is not None:
+            return FeatureSize.of(self.given)
+        columns = self.settings.preparations.columns
+        return FeatureSize(columns, 4 * self.adjacency.n_nodes * columns)
+
+    def remake(self, adjacency: Adjacency) -> Features:
+        """Structural features of a graph, within the memory limit."""
+        preparations = self.settings.preparations
+        columns = preparations.columns
+        check_limit(
+            4 * (adjacency.n_nodes * (columns + 4 * 16) + adjacency.n_stored),
+            self.settings.resources.limit,
+            f"the graph has no features, and making {columns} structural ones takes",
+            "give features, or fewer columns",
+        )
+        return read_features(structural_features(adjacency, columns, preparations.seed))
+
+    @cached_property
+    def components(self) -> Components:
+        """Connected components of the graph."""
+        return Components(self.adjacency, in_file=self.settings.resources.limit is not None)
+
+    @cached_property
+    def fingerprint(self) -> dict[str, Any]:
+        """Checksums that tell these inputs from others."""
+        return fingerprint(self.adjacency, self.features)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the inputs."""
+        if not self.is_structural:
+            return ()
+        preparations = self.settings.preparations
+        return (
+            f"no features given: {preparations.columns} structural features from the graph alone "
+            f"(seed {preparations.seed})",
+        )

@@ -1,0 +1,48 @@
+"""What is done to features before smoothing, and what an open number of hops is chosen for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, Parameter
+from nafs.graph.structural import DEFAULT_COLUMNS
+from nafs.selection.preprocessing import CENTERS, KINDS, REDUCTIONS
+from nafs.smoothing.method import AUTO, check_hops
+
+GOALS = ("clusters", "links")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparations:
+    """How features are prepared; checked when it is built. See :class:`nafs.NAFS` for the meaning.
+
+    ``columns`` and ``seed`` are those of the structural features that a graph without features is given.
+    """
+
+    preprocessing: str | None = None
+    center: str = AUTO
+    goal: str = "clusters"
+    n_clusters: int | None = None
+    reduce_to: int | None = None
+    reduction: str = "svd"
+    columns: int = DEFAULT_COLUMNS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.preprocessing is not None:
+            check_choice("preprocessing", self.preprocessing, (AUTO, *KINDS))
+        check_choice("center", self.center, (AUTO, *CENTERS))
+        check_choice("goal", self.goal, GOALS)
+        check_choice("reduction", self.reduction, REDUCTIONS)
+        for name in ("n_clusters", "reduce_to", "columns"):
+            self._check_count(name, getattr(self, name))
+        object.__setattr__(self, "seed", check_hops(self.seed, "seed"))
+
+    def _check_count(self, name: str, value: Any) -> None:
+        if value is None:
+            return
+        if check_hops(value, name) < 1:
+            raise InputError(Parameter(name), f" must be 1 or more; got {value}")
+        object.__setattr__(self, name, int(value))  # a plain int can be written to a file of settings
