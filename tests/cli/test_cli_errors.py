@@ -127,7 +127,16 @@ NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method s
         ("similar e.csv", "name at least one node, or use --all"),
         ("similar e.csv --all", "name a file with --output"),
         ("describe e.csv --csv --json", "choose one of --json and --csv"),
-        ("evaluate digits --source a", "--source is for files; digits is a data set"),
+        (
+            "suggest-links e.csv --embedding z.npy --hops 3",
+            "--hops has no effect: the vectors",
+        ),
+        ("suggest-links e.csv --resume", "--resume needs the folder of the interrupted run: --work-dir"),
+        (
+            "report e.csv --graph e.csv --ensemble max",
+            "--ensemble has no effect: e.csv is",
+        ),
+        ("evaluate digits --source a", "--source has no effect: digits is a data set"),
         ("embed - -f - -o z.csv", "only one of EDGES, --features and --labels"),
         ("embed e.csv -o - --json", "--json and the embedding cannot both go to stdout"),
         ("convert e.csv z.docx", "graphs are written as"),
