@@ -24,6 +24,7 @@ FLOW = [
     "similarity",
     "embedding",
     "tasks",
+    "rivals",
     "pictures",
     "reproduce",
     "report",

@@ -23,11 +23,16 @@ def reproduce(
     ],
     output: Annotated[str, typer.Option("--output", "-o", help="Folder for the results.")] = "reproduction",
     seeds: Annotated[int, typer.Option(help="Seeds or splits for each number.")] = 10,
+    rivals: Annotated[
+        str,
+        typer.Option(help="Rivals to measure: none, fast (about a minute each), or all (hours in total)."),
+    ] = "fast",
     quiet: o.QuietOption = False,
 ) -> None:
     """Measure the paper's tables and figures and set them beside the published numbers.
 
-    What is measured is kept in the folder; a run that was broken off goes on where it was.
+    What is measured is kept in the folder, and an interrupted run resumes there. Trained rivals need torch,
+    torch_geometric and gensim, which the extra "rivals" installs.
     """
     from nafs.cli.console import results, table_of
     from nafs.reproduce.run import OWN, TARGETS
@@ -50,6 +55,6 @@ def reproduce(
             def told(what: str, done: int, total: int, bar: Progress = bar, task: object = task) -> None:
                 bar.update(task, description=what, completed=done, total=total)  # type: ignore[arg-type]
 
-            files = measure(TARGETS[name], Path(output), seeds=seeds, told=told)
+            files = measure(TARGETS[name], Path(output), seeds=seeds, rivals=rivals, told=told)
         if not quiet:
             messages.print(", ".join(map(str, files)), markup=False, highlight=False, soft_wrap=True)
