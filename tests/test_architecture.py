@@ -27,6 +27,7 @@ FLOW = [
     "node_embedder",
     "pyg",
     "tasks",
+    "rivals",
     "pictures",
     "reproduce",
     "report",
