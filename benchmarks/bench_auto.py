@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from common import THREADS, Result, data_home, ratio_of, show_seconds, side_by_side
+from nafs.engines.settings import LADDER
 
 from nafs import Graph, embed
 from nafs.datasets import load_dataset, power_law
-from nafs.engines.settings import LADDER
 
 
 def run() -> list[Result]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from command import run
+from nafs.engines.settings import LADDER, Settings
 from random_graphs import random_graph
 
 from nafs import NAFS, Graph, embed
@@ -11,7 +12,6 @@ from nafs.clustering import mixture, project
 from nafs.clustering.gaussian_mixture import _fit
 from nafs.clustering.measures import agreement
 from nafs.datasets import contextual_sbm, power_law
-from nafs.engines.settings import LADDER, Settings
 from nafs.graph import read_features
 from nafs.selection import Choice, choose, prepare, reduce
 from nafs.selection.preprocessing import judge

@@ -11,9 +11,9 @@ from nafs._support.errors import InputTypeError
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
-from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.pipeline import Job, Outcome, Settings, decide, execute
 from nafs.smoothing.method import DEFAULT_R
+from nafs.structure import DEFAULT_COLUMNS
 
 
 def embed(
