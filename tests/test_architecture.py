@@ -15,6 +15,7 @@ FLOW = [
     "readers",
     "datasets",
     "smoothing",
+    "structure",
     "engines",
     "clustering",
     "links",

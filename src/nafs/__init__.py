@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nafs.embedding import Embedding, embed
     from nafs.engines.progress import Progress
     from nafs.estimator import NAFS
-    from nafs.graph import Graph, structural_features
+    from nafs.graph import Graph
     from nafs.node_embedder import NodeEmbedder
     from nafs.readers import from_edges, from_igraph, from_networkx, from_pyg, read_graph
     from nafs.smoothing import (
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         smoothing_weights,
         stationary_state,
     )
+    from nafs.structure import structural_features
 
 __all__ = [
     "NAFS",
@@ -70,7 +71,7 @@ _HOME = {
     "from_networkx": "nafs.readers",
     "from_pyg": "nafs.readers",
     "read_graph": "nafs.readers",
-    "structural_features": "nafs.graph",
+    "structural_features": "nafs.structure",
 }
 
 

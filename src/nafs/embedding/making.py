@@ -10,10 +10,10 @@ from typing import Any
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
-from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.pipeline import Job, Outcome, Settings, decide, execute
 from nafs.readers.anything import as_graph
 from nafs.smoothing.method import DEFAULT_R
+from nafs.structure import DEFAULT_COLUMNS
 
 
 def embed(

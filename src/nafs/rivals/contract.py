@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.budget import free_memory, show_bytes
-from nafs.graph import Graph, structural_features
+from nafs.graph import Graph
+from nafs.structure import structural_features
 
 TASKS = ("links", "clustering", "classification")
 CORA = 2708  # nodes
@@ -205,7 +206,7 @@ def problem_of(
     if graph.adjacency.directed:
         raise ValueError("rivals are defined for undirected graphs: read the graph with directed=False")
     labels = graph.labels
-    features = structural_features(graph.adjacency) if graph.features is None else graph.features
+    features = structural_features(graph) if graph.features is None else graph.features
     bare = Graph(graph.adjacency, features)
     clusters = n_clusters or (0 if labels is None else len(labels.classes))
     if task != "classification":
