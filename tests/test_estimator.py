@@ -75,7 +75,7 @@ def test_the_constructor_stores_and_fit_checks():
     broken = NAFS(n_hops=-1, r=7, ensemble="sum")
     assert broken.get_params()["n_hops"] == -1
     assert clone(broken).r == 7
-    with pytest.raises(ValueError, match="r must lie in"):
+    with pytest.raises(ValueError, match="n_hops must be 0 or more"):
         broken.fit(np.eye(3))
 
 

@@ -95,7 +95,7 @@ def test_json_summary_is_all_there_is_on_stdout(place, capsys):
     shown = capsys.readouterr()
     facts = json.loads(shown.out)
     assert (facts["nodes"], facts["edges"], facts["dimensions"]) == (4, 3, 2)
-    assert set(facts["seconds"]) == {"read", "smooth", "write"}
+    assert set(facts["seconds"]) == {"read", "decide", "smooth", "write"}
     assert facts["peak_memory"] > 0
     assert shown.err == ""
 

@@ -7,6 +7,7 @@ import oracle
 import pytest
 import scipy.sparse as sp
 from closeness import assert_close
+from panel_runs import problem_of
 from random_graphs import hub_graph, random_graph
 
 from nafs import NAFS
@@ -136,9 +137,7 @@ def test_a_single_node_and_features_of_nothing(value, used):
 def test_only_where_it_is_for():
     def pays(n=4000, width=1000, method=None, state_dtype="float32"):
         graph = read_adjacency(sp.csr_array((n, n)))
-        return cached.pays(
-            graph, read_features(np.zeros((n, width), np.float32)), method or Method(6), state_dtype
-        )
+        return cached.pays(problem_of(graph, width, method or Method(6), state_dtype=state_dtype))
 
     assert pays()
     assert not pays(state_dtype="float16")

@@ -377,7 +377,7 @@ def test_the_command_says_what_it_chose(place, capsys):
     assert run(*words, "--hops", "auto", "--clusters", "2") == 0
     assert "chosen" in capsys.readouterr().err
     assert run(*words, "--hops", "several") == 2
-    assert "--hops takes a whole number or auto; got 'several'" in capsys.readouterr().err
+    assert "--hops must be a whole number or auto; got 'several'" in capsys.readouterr().err
 
 
 def test_features_can_be_reduced_before_smoothing_and_the_loss_is_told():

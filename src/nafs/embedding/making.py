@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from nafs._support.errors import InputTypeError
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
-from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.pipeline import Job, Outcome, Settings, decide, execute
+from nafs.readers.anything import as_graph
 from nafs.smoothing.method import DEFAULT_R
+from nafs.structure import DEFAULT_COLUMNS
 
 
 def embed(
-    graph: Graph,
+    graph: Any,
     n_hops: int | str = 20,
     r: float | Sequence[float] = DEFAULT_R,
     ensemble: str = "mean",
@@ -46,7 +46,7 @@ def embed(
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, NetworkX or igraph graph, PyG Data, data frame of edges, or pair (edges, nodes) of frames
         If it has no features, structural ones are computed from its edges.
     n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
         As in :class:`nafs.NAFS`.
@@ -76,11 +76,7 @@ def embed(
     >>> embedding, embedding.ids
     (Embedding(3 nodes x 128 columns), array(['ann', 'bob', 'cy'], dtype=object))
     """
-    if not isinstance(graph, Graph):
-        raise InputTypeError(
-            f"embed needs a Graph; got {type(graph).__module__}.{type(graph).__qualname__}. Create one with "
-            "nafs.read_graph, from_edges, from_networkx, from_igraph, from_pyg or Graph(adjacency, features)"
-        )
+    graph = as_graph(graph)
     settings = Settings.of(
         n_hops=n_hops,
         r=r,

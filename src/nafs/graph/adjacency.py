@@ -103,6 +103,18 @@ class Adjacency:
         return sp.csr_array((values, self.indices, self.indptr), shape=(self.n_nodes,) * 2)
 
 
+@dataclass(frozen=True)
+class Merging:
+    """What became of the listed edges on the way to an adjacency."""
+
+    listed: int
+    zeros: int  # of weight 0: no edges
+    repeated: int  # merged with the same edge further up
+    loops: int  # self-loops that were dropped
+    both_ways: int  # edges that are listed in both directions and became one
+    edges: int
+
+
 def read_adjacency(
     adjacency: Any,
     n_nodes: int | None = None,
@@ -148,11 +160,24 @@ def read_adjacency(
                 Parameter("directed", adjacency.directed),
             )
         return adjacency
+    return merge_edges(adjacency, n_nodes, directed=directed, self_loops=self_loops)[0]
+
+
+def merge_edges(
+    adjacency: Any,
+    n_nodes: int | None = None,
+    *,
+    directed: bool | None = None,
+    self_loops: bool = False,
+) -> tuple[Adjacency, Merging]:
+    """As :func:`read_adjacency`, with what was merged and dropped."""
     if not (directed is None or isinstance(directed, bool)):
         raise InputTypeError(Parameter("directed"), f" must be True, False or None; got {directed!r}")
     if not isinstance(self_loops, bool):
         raise InputTypeError(Parameter("self_loops"), f" must be True or False; got {self_loops!r}")
     matrix = _checked(adjacency, n_nodes)
+    listed = int(adjacency.nnz) if sp.issparse(adjacency) else int(matrix.nnz)
+    there = int(matrix.nnz)
     weighted = bool((matrix.data != 1).any())
     # Booleans count a repeated edge once; sums of weights must not overflow.
     if not weighted:
@@ -160,19 +185,25 @@ def read_adjacency(
     elif matrix.dtype != np.float64 and not (matrix.format == "csr" and matrix.has_canonical_format):
         matrix = matrix.astype(np.float64)
     matrix = _merged(matrix)
+    different = int(matrix.nnz)
     if not self_loops:
         matrix = _without_self_loops(matrix)
+    one_way = int(matrix.nnz)
+    loops = int(np.count_nonzero(matrix.diagonal())) if self_loops else 0
     if not directed:
         matrix = _undirected(matrix, weighted, warn=directed is None)
     weights = None
     if weighted:
         weights = np.ascontiguousarray(matrix.data, dtype=np.float32)
-    return Adjacency(
+    edges = one_way if directed else (int(matrix.nnz) + loops) // 2
+    merging = Merging(listed, listed - there, there - different, different - one_way, one_way - edges, edges)
+    adjacency = Adjacency(
         indptr=np.ascontiguousarray(matrix.indptr, dtype=np.int64),
         indices=np.ascontiguousarray(matrix.indices, dtype=np.int32),
         weights=weights,
         directed=bool(directed),
     )
+    return adjacency, merging
 
 
 def reading_nbytes(adjacency: Any) -> int:
@@ -290,6 +321,11 @@ def _undirected(matrix: Any, weighted: bool, *, warn: bool) -> Any:
             stacklevel=find_stack_level(),
         )
     return both
+
+
+def warn_user(text: str) -> None:
+    """Warn, showing the user's own line."""
+    warnings.warn(text, UserWarning, stacklevel=find_stack_level())
 
 
 def find_stack_level() -> int:

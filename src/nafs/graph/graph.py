@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,9 @@ class Graph:
         if values is not None and len(values) != self.n_nodes:
             raise InputError(f"{len(values)} {what} for {self.n_nodes} nodes; every node needs one")
 
+    def __sklearn_clone__(self) -> Graph:
+        return self  # a graph does not change, so the clones of an estimator share it
+
     def __repr__(self) -> str:
         parts = [f"{self.n_nodes} node{'' if self.n_nodes == 1 else 's'}"]
         parts.append(f"{self.n_edges} edge{'' if self.n_edges == 1 else 's'}")
@@ -157,9 +161,48 @@ class Graph:
         sizes += [] if self.labels is None else [self.labels.codes.nbytes]
         return sum(sizes)
 
-    def with_features(self, features: Any, *, notes: Any = ()) -> Graph:
-        """The same nodes and edges with other features."""
-        return Graph(self.adjacency, features, ids=self._ids, labels=self.labels, notes=(*self.notes, *notes))
+    def with_features(
+        self, features: Any, *, id_column: str | int | None = None, notes: Sequence[str] = ()
+    ) -> Graph:
+        """The same nodes and edges with other features.
+
+        Parameters
+        ----------
+        features : array-like, sparse matrix or data frame
+            Row i of a matrix belongs to node i. Rows of a data frame are matched by id, as
+            :mod:`nafs.graph.node_columns` describes; without ids they stand in the order of the nodes.
+        id_column : str or int, optional
+            Column of a data frame that holds the ids, by name or by number from 1; "index" is its index.
+        notes : sequence of str
+            Added to those of the graph.
+
+        Returns
+        -------
+        Graph
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nafs import Graph
+        >>> graph = Graph(np.array([[0, 1], [1, 0]]), ids=["a", "b"])
+        >>> graph.with_features({"user": ["b", "a"], "age": [40, 30]}).features.dense
+        array([[30.],
+               [40.]], dtype=float32)
+        """
+        names, more = None, list(notes)
+        if isinstance(features, dict) or hasattr(features, "__arrow_c_stream__"):
+            from nafs.graph.node_rows import aligned_features
+
+            features, names, note = aligned_features(features, self.id_array, id_column)
+            more.append(note)
+        return Graph(
+            self.adjacency,
+            features,
+            ids=self._ids,
+            labels=self.labels,
+            feature_names=names,
+            notes=(*self.notes, *more),
+        )
 
     def describe(self) -> Description:
         """Summarise nodes, edges, components, degrees, features and labels.

@@ -43,6 +43,8 @@ def id_column(values: Any, what: str = "ids") -> Any:
         if pa.types.is_uint64(array.type) and len(array) and int(np.asarray(array).max()) > 2**63 - 1:
             return array.cast(pa.large_string())
         return array.cast(pa.int64())
+    if str(array.type) == "extension<arrow.uuid>":
+        return pa.array([str(value) for value in array.to_pylist()], pa.large_string())
     if pa.types.is_floating(array.type):
         return _whole_numbers(array, what)
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
@@ -82,8 +84,13 @@ def plain_numbers(ids: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    plain = pc.all(pc.match_substring_regex(ids, r"^(0|-?[1-9][0-9]{0,17})$"))
-    return ids.cast(pa.int64()) if len(ids) and plain.as_py() else ids
+    plain = pc.all(pc.match_substring_regex(ids, r"^(0|-?[1-9][0-9]{0,18})$"))
+    if not len(ids) or not plain.as_py():
+        return ids
+    try:
+        return ids.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits
+        return ids
 
 
 def _whole_numbers(array: Any, what: str) -> Any:
@@ -97,16 +104,22 @@ def _whole_numbers(array: Any, what: str) -> Any:
     return pa.array(numbers.astype(np.int64))
 
 
-def check_unique(ids: Any, what: str) -> None:
-    """Raise if an id is repeated, naming it and its rows."""
+def is_unique(ids: Any) -> bool:
+    """Whether no id is repeated."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_int64(ids.type):  # a hash table would need hundreds of bytes per id
         ascending = np.sort(np.asarray(ids))
-        if (ascending[1:] > ascending[:-1]).all():
-            return
-    elif pc.count_distinct(ids).as_py() == len(ids):
+        return bool((ascending[1:] > ascending[:-1]).all())
+    return bool(pc.count_distinct(ids).as_py() == len(ids))
+
+
+def check_unique(ids: Any, what: str) -> None:
+    """Raise if an id is repeated, naming it and its rows."""
+    import pyarrow.compute as pc
+
+    if is_unique(ids):
         return
     counts = pc.value_counts(ids)
     repeated = counts.filter(pc.greater(counts.field("counts"), 1))

@@ -105,7 +105,9 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         return Decision(job, choice, problem, choose_plan(problem), preparation)
     settings = job.settings
     kind, reasons = settings.preprocessing, []
-    if kind == AUTO:
+    if kind == AUTO and job.is_structural:
+        kind = "none"  # structural rows have length 1 and no common part
+    elif kind == AUTO:
         kind, why = judge(job.features)
         reasons.append(f"preprocessing {kind}: {why}")
     centers = _centers(job, kind)

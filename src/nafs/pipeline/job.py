@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from nafs._support.budget import check_limit
 from nafs._support.checks import check_choice
 from nafs.engines.base import Components, FeatureSize
 from nafs.engines.work import fingerprint
-from nafs.graph import Adjacency, Features, Graph, read_features, structural_features
+from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.pipeline.settings import Settings
 from nafs.smoothing.hops import STATE_DTYPES
+from nafs.structure import structural_features
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,8 @@ class Job:
         Resume the interrupted run in the work folder, if there is one.
     client : dask.distributed.Client or str, optional
         For the Dask engine.
+    ids : Arrow array, optional
+        Ids of the nodes, which structural features depend on; without them node i is called i.
     """
 
     adjacency: Adjacency
@@ -45,6 +47,7 @@ class Job:
     dtype: str = "float32"
     resume: bool = False
     client: Any = None
+    ids: Any = None
 
     def __post_init__(self) -> None:
         check_choice("dtype", self.dtype, STATE_DTYPES)
@@ -60,7 +63,8 @@ class Job:
         client: Any = None,
     ) -> Job:
         """The job to embed a graph."""
-        return cls(graph.adjacency, graph.features, settings, 0, dtype, resume, client)
+        ids = graph.id_array if graph.has_ids else None
+        return cls(graph.adjacency, graph.features, settings, 0, dtype, resume, client, ids)
 
     @property
     def is_structural(self) -> bool:
@@ -82,15 +86,17 @@ class Job:
 
     def remake(self, adjacency: Adjacency) -> Features:
         """Compute structural features of a graph, within the memory limit."""
-        preparations = self.settings.preparations
-        columns = preparations.columns
-        check_limit(
-            4 * (adjacency.n_nodes * (columns + 4 * 16) + adjacency.n_stored),
-            self.settings.resources.limit,
-            f"the graph has no features, and computing {columns} structural ones needs",
-            "provide features, or use fewer columns",
+        preparations, resources = self.settings.preparations, self.settings.resources
+        return read_features(
+            structural_features(
+                adjacency,
+                preparations.columns,
+                preparations.seed,
+                ids=self.ids,
+                n_threads=resources.threads,
+                memory_limit=resources.limit,
+            )
         )
-        return read_features(structural_features(adjacency, columns, preparations.seed))
 
     @cached_property
     def components(self) -> Components:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from nafs._support.errors import InputError
+
 _DAMAGE = (ValueError, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error)
 _MATRIX_ENDINGS = (".mtx", ".mtx.gz", ".npz", ".npy")
 
@@ -38,7 +40,7 @@ def read_matrix(path: str) -> Any:
             return _read_npz(path)
         return _read_matrix_market(path)
     except (*_DAMAGE, KeyError, OverflowError) as error:
-        raise ValueError(f"{path}: cannot be read as a matrix ({_reason(error)})") from None
+        raise InputError(f"{path}: cannot be read as a matrix ({_reason(error)})") from None
 
 
 def _reason(error: Exception) -> str:
@@ -61,6 +63,6 @@ def _read_npz(path: str) -> Any:
             return sp.load_npz(path)
         if len(keys) == 1:
             return content[next(iter(keys))]
-    raise ValueError(
+    raise InputError(
         f"it holds {', '.join(sorted(keys)[:6])}; expected a sparse matrix as scipy.sparse.save_npz writes it"
     )

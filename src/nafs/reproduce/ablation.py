@@ -12,7 +12,7 @@ import numpy as np
 from nafs.estimator import NAFS
 from nafs.pictures import plot_curves
 from nafs.reproduce.store import Store, Values, percent
-from nafs.reproduce.target import Cell, Target, dataset
+from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.tasks import evaluate_clustering
 
 DATASET, STARTS = "pubmed", 3
@@ -44,7 +44,8 @@ def _measure(settings: Mapping[str, Any], hops: Sequence[int], seeds: int) -> Va
     return cell
 
 
-def _cells(name: str, choices: Choices, hops: Sequence[int], seeds: int) -> list[Cell]:
+def _cells(name: str, choices: Choices, hops: Sequence[int], effort: Effort) -> list[Cell]:
+    seeds = effort.seeds
     return [
         Cell(_key(name, choice, seeds), partial(_measure, settings, hops, seeds))
         for choice, settings in choices.items()
@@ -52,8 +53,9 @@ def _cells(name: str, choices: Choices, hops: Sequence[int], seeds: int) -> list
 
 
 def _write(
-    name: str, title: str, choices: Choices, hops: Sequence[int], store: Store, seeds: int
+    name: str, title: str, choices: Choices, hops: Sequence[int], store: Store, effort: Effort
 ) -> list[Path]:
+    seeds = effort.seeds
     curves = {}
     for choice in choices:
         cell = store[_key(name, choice, seeds)]

@@ -11,7 +11,7 @@ from nafs.estimator import NAFS
 from nafs.pictures.layout import tsne
 from nafs.pictures.plots import new_figure
 from nafs.reproduce.store import Store, Values
-from nafs.reproduce.target import Cell, Target, dataset
+from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.tasks import evaluate_clustering
 
 NAME, TITLE, DATASET = "maps", "Maps of Cora over hops", "cora"
@@ -38,11 +38,13 @@ def _key(row: str, seeds: int) -> str:
     return f"{NAME}/{DATASET}/{row}/{seeds} seeds"
 
 
-def _cells(seeds: int) -> list[Cell]:
+def _cells(effort: Effort) -> list[Cell]:
+    seeds = effort.seeds
     return [Cell(_key(row, seeds), partial(_measure, weighting, seeds)) for row, weighting in ROWS.items()]
 
 
-def _write(store: Store, seeds: int) -> list[Path]:
+def _write(store: Store, effort: Effort) -> list[Path]:
+    seeds = effort.seeds
     labels = dataset(DATASET).graph.labels
     assert labels is not None
     figure = new_figure(2.1 * len(HOPS), 4.9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from nafs._support.checks import check_choice
 from nafs.reproduce import (
     ablation,
     arxiv,
@@ -17,7 +18,8 @@ from nafs.reproduce import (
     sparsity,
 )
 from nafs.reproduce.store import Store
-from nafs.reproduce.target import Target
+from nafs.reproduce.target import Effort, Target
+from nafs.rivals.registry import TIERS
 
 TARGETS: dict[str, Target] = {
     target.name: target
@@ -43,6 +45,7 @@ def reproduce(
     folder: Path,
     *,
     seeds: int = 10,
+    rivals: str = "fast",
     told: Callable[[str, int, int], None] | None = None,
 ) -> list[Path]:
     """Measure the missing cells of a target, and write its files.
@@ -51,9 +54,11 @@ def reproduce(
     ----------
     target : Target
     folder : Path
-        Folder of the results. Cells that this version has measured before are reused.
+        Folder of the results. Cells that the same source code has measured before are reused.
     seeds : int
         Number of seeds or splits per cell.
+    rivals : {"none", "fast", "all"}
+        Rivals to measure. "fast" are those that need less than about a minute each; "all" takes hours.
     told : callable, optional
         Called before each cell, and at the end, with the key, the number of finished cells and their total.
 
@@ -62,14 +67,15 @@ def reproduce(
     list of Path
         The written files.
     """
-    store = Store(folder)
-    cells = target.cells(seeds)
+    check_choice("rivals", rivals, TIERS)
+    store, effort = Store(folder), Effort(seeds, rivals)
+    cells = target.cells(effort)
     for done, cell in enumerate(cells):
         if told is not None:
             told(cell.key, done, len(cells))
-        if cell.key not in store:
-            store.keep(cell.key, cell.measure())
-    files = target.write(store, seeds)
+        if not store.has(cell.key, cell.source):
+            store.keep(cell.key, cell.measure(), cell.source)
+    files = target.write(store, effort)
     if told is not None:
         told("", len(cells), len(cells))
     return files

@@ -8,7 +8,7 @@ import numpy as np
 
 from nafs.pictures.plots import COLOURS, MARKERS, new_figure
 from nafs.reproduce.store import Store, Values
-from nafs.reproduce.target import Cell, Target, dataset
+from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.smoothing import oversmoothing_distances
 
 NAME, TITLE, KEY = "smoothing-speed", "Smoothing speed by degree", "smoothing-speed/pubmed"
@@ -29,7 +29,7 @@ def _measure() -> Values:
     return cell
 
 
-def _write(store: Store, _: int) -> list[Path]:
+def _write(store: Store, _: Effort) -> list[Path]:
     cell = store[KEY]
     figure = new_figure(7, 4.5)
     axis = figure.subplots()

@@ -7,9 +7,9 @@ from typing import Any
 
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
-from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.selection.preprocessing import CENTERS, KINDS, REDUCTIONS
 from nafs.smoothing.method import AUTO, check_hops
+from nafs.structure import DEFAULT_COLUMNS
 
 GOALS = ("clusters", "links")
 
