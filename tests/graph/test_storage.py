@@ -139,7 +139,7 @@ def test_a_graph_checks_its_parts():
         Graph(A, labels=[None, None])
     with pytest.raises(ValueError, match="inf in row 2 is not a class"):
         Graph(A, labels=[1.0, float("inf")])
-    with pytest.raises(ValueError, match="feature_names must differ"):
+    with pytest.raises(ValueError, match="feature_names must be unique"):
         Graph(A, np.eye(2), feature_names=["a", "a"])
     with pytest.raises(ValueError, match="directed=True asked for"):
         Graph(Graph(A).adjacency, directed=True)

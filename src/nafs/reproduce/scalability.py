@@ -121,9 +121,9 @@ def _write_samples(store: Store, effort: Effort) -> list[Path]:
         f"uses one), median of 3 runs (one run if it takes over ten seconds). {where}",
         "The published seconds are from another machine, with GAE and AGE on a GPU; the paper does not state "
         "its number of hops. Our GAE computes its loss without an n × n matrix, and beyond 10,000 nodes "
-        "estimates it from random pairs; AGE ranks all pairs. A uniform sample of nodes keeps an edge only "
-        "if it keeps both ends: these samples have less than one hundredth of the edges, and say little about "
-        "large graphs.",
+        "estimates it from random pairs; AGE ranks all pairs. A uniform sample of nodes keeps an edge "
+        "only if it keeps both ends: these samples have less than one hundredth of the edges, and say little "
+        "about large graphs.",
     ]
     return store.table("scalability", "Scalability on samples of ogbn-products", remarks, header, rows)
 
