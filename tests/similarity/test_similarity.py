@@ -151,7 +151,7 @@ def test_similar_by_id(embedding):
     assert made.similar(None, k=3).num_rows == 120
     with pytest.raises(ValueError, match=r"unknown id 'nodee3'; the closest are 'node3'"):
         made.similar("nodee3")
-    with pytest.raises(ValueError, match="no nodes are asked for"):
+    with pytest.raises(ValueError, match="no ids: name at least one"):
         made.similar([])
 
 
