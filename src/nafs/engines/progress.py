@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from nafs._support.errors import InputTypeError
 from nafs.smoothing import _kernel
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Report:
 
     def __init__(self, progress: ProgressCallback | None, n_nodes: int, n_hops: int, runs: int) -> None:
         if progress is not None and not callable(progress):
-            raise TypeError(f"progress must be callable, such as print; got {progress!r}")
+            raise InputTypeError(f"progress must be callable, such as print; got {progress!r}")
         self.progress, self.n_nodes, self.n_hops = progress, n_nodes, n_hops
         self.done = 0
         self.expect(runs)
