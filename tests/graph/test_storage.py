@@ -1,4 +1,4 @@
-"""A saved graph is whole or refused, and nothing in it is executed."""
+"""A damaged saved graph is rejected, and nothing in it is executed."""
 
 import json
 import pickle
@@ -88,7 +88,7 @@ def test_pickles_are_not_opened(folder, tmp_path):
     assert pickle.dumps(Bomb()), "it would have worked"
 
 
-def test_only_a_graph_is_overwritten_and_only_when_told(folder, tmp_path):
+def test_only_a_saved_graph_is_overwritten_and_only_with_force(folder, tmp_path):
     graph = Graph.load(folder, mmap=False)
     with pytest.raises(FileExistsError, match="exists already"):
         graph.save(folder)
@@ -109,7 +109,7 @@ def test_only_a_graph_is_overwritten_and_only_when_told(folder, tmp_path):
         Graph.load(tmp_path / "nowhere")
 
 
-def test_a_save_that_fails_leaves_what_was_there(folder, monkeypatch):
+def test_a_failed_save_keeps_the_old_graph(folder, monkeypatch):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     graph = Graph.load(folder, mmap=False)
 
@@ -141,7 +141,7 @@ def test_a_graph_checks_its_parts():
         Graph(A, labels=[1.0, float("inf")])
     with pytest.raises(ValueError, match="feature_names must be unique"):
         Graph(A, np.eye(2), feature_names=["a", "a"])
-    with pytest.raises(ValueError, match="directed=True asked for"):
+    with pytest.raises(ValueError, match="directed=True requested"):
         Graph(Graph(A).adjacency, directed=True)
     assert Graph(A, labels=[float("nan"), 2.0]).labels.classes == (2,)
     assert Graph(A, labels=[True, False]).labels.classes == (0, 1)
