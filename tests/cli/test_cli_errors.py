@@ -95,10 +95,6 @@ def test_bad_features_get_one_line_and_exit_code_2(place, capsys, name):
     assert not Path("z.csv").exists()
 
 
-# Rooms that do not raise InputError yet name the Python parameter.
-NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method still raise plain errors")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -109,13 +105,13 @@ NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method s
         ("embed e.csv -o nowhere/z.csv", "does not exist; create it first"),
         ("embed . -o z.csv", "is a folder but not a saved graph"),
         ("embed e.csv -o z.csv --hops x", "--hops must be a whole number or auto; got 'x'"),
-        pytest.param("embed e.csv -o z.csv --hops -1", "--hops must be", marks=NOT_YET),
+        ("embed e.csv -o z.csv --hops -1", "--hops must be 0 or more"),
         ("embed e.csv -o z.csv --r 0,x", "--r must be numbers separated by commas"),
         ("embed e.csv -o z.csv --r 2", "r must lie in [0, 1]"),
         ("embed e.csv -o z.csv --threads 0", "--threads must lie in 1..1024"),
         ("embed e.csv -o z.csv --ensemble sum", "--ensemble must be one of"),
         ("embed e.csv -o z.csv --memory-limit lots", "--memory-limit must look like"),
-        pytest.param("embed e.csv -o z.csv --memory-limit 1kB", "than the --memory-limit", marks=NOT_YET),
+        ("embed e.csv -o z.csv --memory-limit 1kB", "more than the --memory-limit"),
         ("embed e.csv -o z.csv --layout heap", "--layout must be one of"),
         ("embed e.csv -o z.csv --source nope", "no column 'nope' for the source"),
         ("describe e.csv --source memory_limit", "no column 'memory_limit' for the source"),
