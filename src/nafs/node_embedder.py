@@ -1,9 +1,9 @@
 """Embeddings inside scikit-learn's model selection: the estimator holds the graph, and X are its nodes.
 
-A plain pipeline cannot do that. ``cross_val_score(make_pipeline(NAFS(), LogisticRegression()), X, y)`` would hand NAFS the
-rows of each fold without the edges between folds, so that training and test nodes were smoothed over
-different, mutilated graphs. Here every fold sees the whole graph, which is what a transductive method does,
-and the labels of test nodes stay unseen because no label goes into an embedding.
+A plain pipeline of NAFS and a classifier cannot do that: cross-validation would hand NAFS the rows of each
+fold without the edges between folds, so that training and test nodes would be smoothed over different,
+mutilated graphs. Here every fold sees the whole graph, as transductive methods do. The labels of test nodes
+stay unseen, because no label goes into an embedding.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n = len(self.embedding_)
         if wanted.dtype.kind not in "iu":
             raise InputError(
-                f"X must hold positions of nodes, whole numbers from 0 to {n - 1}; got {wanted.dtype}. For ids use ",
+                f"X must hold positions of nodes, whole numbers from 0 to {n - 1}; got {wanted.dtype}; "
+                "for ids use ",
                 Parameter("nodes", "id"),
             )
         outside = (wanted < 0) | (wanted >= n)

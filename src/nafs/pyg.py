@@ -1,4 +1,4 @@
-"""A PyG transform: NAFS embeddings as node features. Needs torch_geometric, which is imported when it is used."""
+"""A PyG transform: NAFS embeddings as node features. torch is imported when the transform is used."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.flags import flag, switch, text_flag
 from nafs.cli.options import RESOURCES, MemoryLimit, Threads
-from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.pipeline import Settings
 from nafs.pipeline.settings import option_names
 from nafs.smoothing.method import DEFAULT_R
+from nafs.structure import DEFAULT_COLUMNS
 
 METHOD = "Method"
 PREPARATION = "Features and choices"

@@ -15,7 +15,7 @@ def as_graph(graph: Any) -> Graph:
 
     Parameters
     ----------
-    graph : Graph, NetworkX graph, igraph.Graph, PyG Data, data frame of edges, or pair (edges, nodes) of frames
+    graph : Graph, NetworkX or igraph graph, PyG Data, data frame of edges, or pair (edges, nodes) of frames
 
     Returns
     -------
@@ -49,8 +49,8 @@ def as_graph(graph: Any) -> Graph:
         return from_edges(*graph)
     kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
     raise InputTypeError(
-        f"{kind} is not a graph that nafs knows; pass a Graph, a NetworkX, igraph or PyG graph, a data frame of "
-        "edges or a pair (edges, nodes), or make a Graph with nafs.read_graph, from_edges or "
+        f"{kind} is not a graph that nafs knows; pass a Graph, a NetworkX, igraph or PyG graph, a data frame "
+        "of edges or a pair (edges, nodes), or make a Graph with nafs.read_graph, from_edges or "
         "Graph(adjacency, features)"
     )
 
