@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError
-from nafs.graph.indices import check_indices
+from nafs.graph.indices import check_indices, refuse_masked
 
 LARGEST = 1e30  # leaves room below float32's 3e38 for sums and for d̃^r
 _BLOCK = 1 << 17  # values looked at in one go
@@ -109,6 +109,7 @@ def read_features(features: Any) -> Features:
     """
     if isinstance(features, Features):
         return features
+    refuse_masked(features, "features")
     matrix = features if sp.issparse(features) else np.asarray(features)
     _check_kind(matrix.dtype)
     _check_shape(matrix.shape)
@@ -122,6 +123,8 @@ def read_features(features: Any) -> Features:
 
 def _read_sparse(matrix: Any) -> Features:
     check_indices(matrix, "features")
+    if matrix.dtype.kind in "biu":  # or the sums of repeated entries could overflow
+        matrix = matrix.astype(np.float64)
     rows = sp.csr_array(matrix)
     values = rows.data
     if values.dtype.kind == "f":
