@@ -1,10 +1,10 @@
-# Everything runs in a virtual environment of its own, set up on first use and again when files change.
+# Every target runs in a virtual environment, which is created on first use and updated when files change.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type f -not -path '*/__pycache__/*')
 
-# Real data sets for tests and benchmarks; what needs them is skipped where there are none.
+# Real data sets; tests and benchmarks that need them are skipped without them.
 NAFS_DATA_HOME ?= $(abspath $(wildcard ../shared/datasets))
 export NAFS_DATA_HOME
 

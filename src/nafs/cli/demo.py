@@ -48,9 +48,8 @@ def demo(
         with run.stage("smooth"):
             embedding = embed(graph)
         assert graph.features is not None
-        assert graph.features.dense is not None
         with run.stage("cluster"):
-            matrices = {"raw pixels": graph.features.dense, "embedding": embedding.matrix}
+            matrices = {"raw pixels": graph.features.toarray(), "embedding": embedding.matrix}
             scores = {
                 name: evaluate_clustering(matrix, graph, method="kmeans", seeds=_SEEDS)
                 for name, matrix in matrices.items()

@@ -14,7 +14,7 @@ import typer
 
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
-from nafs.cli.flags import flag, switch, text_flag
+from nafs.cli.flags import flag, reject_changes, switch, text_flag
 from nafs.cli.options import MemoryLimit
 from nafs.datasets.catalog import CATALOG
 from nafs.graph import Graph
@@ -209,12 +209,8 @@ def load(run: Run, name: str, reading: Reading) -> Dataset:
     """Load a public data set; options for files make no sense with it."""
     from nafs.datasets import load_dataset
 
-    default = Reading(memory_limit=reading.memory_limit)
-    for option, value in vars(reading).items():
-        if value != getattr(default, option):
-            raise InputError(
-                Parameter(option), f" is for files; {name} is a data set with features and labels of its own"
-            )
+    why = f"{name} is a data set with features and labels of its own"
+    reject_changes(reading, Reading(), why, except_for=["memory_limit"])
     with run.stage("read"):
         return load_dataset(name, progress=not run.quiet)
 

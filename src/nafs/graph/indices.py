@@ -1,4 +1,4 @@
-"""Index arrays of sparse matrices, checked before anyone follows them."""
+"""Validation of the index arrays of sparse matrices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def check_indices(matrix: Any, name: str) -> None:
-    """Refuse indices that point outside a sparse matrix: SciPy itself would read past its buffers.
+    """Raise if an index points outside a sparse matrix: SciPy would read past its buffers.
 
     Examples
     --------
@@ -58,5 +58,5 @@ def check_indices(matrix: Any, name: str) -> None:
         return
     for part, size, kind in parts:
         if len(part) and (part.min() < 0 or part.max() >= size):
-            found = int(part.min()) if part.min() < 0 else int(part.max())
-            raise InputError(f"{name} has {kind} index {found}, outside 0..{size - 1}")
+            outside = int(part.min()) if part.min() < 0 else int(part.max())
+            raise InputError(f"{name} has {kind} index {outside}, outside 0..{size - 1}")

@@ -15,6 +15,7 @@ from nafs.graph.adjacency import merge_edges, warn_user
 from nafs.graph.node_columns import listed
 from nafs.graph.numbers import numbers_of
 from nafs.readers.edges import Edges, check_weights
+from nafs.readers.heterogeneous import EdgeType, meta_path_graph
 from nafs.readers.join import isolated_note, without_features
 from nafs.readers.summary import columns_line, edges_line
 
@@ -109,7 +110,14 @@ def from_igraph(
     return _from_lists(edges, attributes, features, label, directed, self_loops, missing)
 
 
-def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> Graph:
+def from_pyg(
+    data: Any,
+    *,
+    directed: bool = False,
+    self_loops: bool = False,
+    node_type: str | None = None,
+    meta_path: Sequence[EdgeType] | None = None,
+) -> Graph:
     """A graph from a PyG ``Data`` object: ``edge_index``, ``x``, ``y`` and ``edge_weight``.
 
     Parameters
@@ -119,12 +127,24 @@ def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> 
         labels if it holds one whole number for each node.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+    node_type, meta_path : str and sequence of (source type, relation, target type), optional
+        For ``HeteroData``: the type of the nodes, and the steps that link two of them, such as
+        ``[("paper", "by", "author"), ("author", "wrote", "paper")]``. Weights count the paths.
 
     Returns
     -------
     Graph
         Nodes are called 0..n-1.
     """
+    if hasattr(data, "edge_types") and hasattr(data, "node_types"):
+        if node_type is None or meta_path is None:
+            raise InputError(
+                f"this HeteroData has nodes of the types {', '.join(data.node_types)}: choose one with ",
+                Parameter("node_type"),
+                " and the steps that link them with ",
+                Parameter("meta_path"),
+            )
+        return meta_path_graph(data, node_type, meta_path, _array)
     edge_index = getattr(data, "edge_index", None)
     if edge_index is None:
         raise InputTypeError(
