@@ -6,15 +6,14 @@ from typing import Annotated
 
 import pytest
 import typer
-from nafs.engines.settings import Settings
 
-from nafs import NAFS, read_graph
+from nafs import NAFS, embed, read_graph
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.app import app
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command, flag, shown, switch, text_flag
 from nafs.cli.reading import Reading
-from nafs.embedding import making_embedding
+from nafs.pipeline import Settings
 
 SHORT_FLAGS = {
     "-f": "--features",
@@ -102,9 +101,10 @@ def test_options_are_called_and_set_as_in_nafs():
 
 
 def test_options_of_embedding_are_those_of_the_library():
-    library = defaults(Settings) | {name: parameters(making_embedding)[name] for name in ("columns", "seed")}
+    library = Settings().as_dict()
     assert defaults(EmbeddingOptions) == library
-    options = parameters(making_embedding)
+    options = parameters(embed)
+    assert {name: options[name] for name in library} == library
     assert defaults(RunOptions) == {name: options[name] for name in ("client", "resume")}
 
 

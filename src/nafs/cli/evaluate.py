@@ -11,8 +11,8 @@ import typer
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
-from nafs.cli.embedding_options import EmbeddingOptions, Scheduler, engine_for
-from nafs.cli.flags import command, flag, shown
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, Scheduler
+from nafs.cli.flags import command, flag, reject_changes, shown
 from nafs.cli.options import TablePrinting
 from nafs.cli.reading import Reading, is_dataset, load, read
 from nafs.embedding import embed
@@ -77,13 +77,15 @@ def evaluate(
     [dim]nafs evaluate cora --task links --hops 9[/dim]
     """
     run = printing.start()
-    if options.goal != "auto":
-        check_choice("goal", options.goal, ("auto", "clusters", "links"))
+    check_choice("goal", options.goal, ("auto", "clusters", "links"))
     options.settings(goal="clusters")  # checks the options before anything is read
     check_choice("score", score, ("auto", *SCORES))
     check_choice("method", method, METHODS)
     if seeds < 1:
         raise InputError(Parameter("seeds"), f" must be at least 1; got {seeds}")
+    if embedding is not None:
+        kept = ("n_clusters", "n_threads", "memory_limit")
+        reject_changes(options, FOR_EACH_TASK, f"the vectors come from {embedding}", except_for=kept)
     tasks = _tasks(task, embedding)
     split = None
     if is_dataset(dataset):
@@ -144,7 +146,7 @@ def _tasks(task: str, embedding: str | None) -> list[str]:
         if task != "all":
             raise InputError(
                 Parameter("embedding"),
-                " was made from all edges, also those that the task links hides; leave out one of the two",
+                " knows all edges, also those that the task links hides; leave out one of the two",
             )
         tasks.remove("links")
     return tasks
@@ -171,17 +173,13 @@ class _Judge:
         classes = options.n_clusters or (None if graph.labels is None else len(graph.labels.classes))
         if options.n_hops == "auto" and goal == "clusters" and options.n_clusters is None and classes:
             notes.append(f"--hops auto knows the number of classes, {classes}, but no labels")
-        engine = engine_for(options.engine, self.client)
-        made = embed(
-            graph,
-            **options.for_library(goal=goal, n_clusters=classes, engine=engine),
-            client=self.client,
-        )
-        for reason in () if made.choice is None else made.choice.reasons:
+        running = RunOptions(client=self.client)
+        embedding = embed(graph, **options.for_library(running, goal=goal, n_clusters=classes))
+        for reason in () if embedding.choice is None else embedding.choice.reasons:
             note = f"for {goal}: {reason}"
             if note not in notes:
                 notes.append(note)
-        return made.matrix
+        return embedding.matrix
 
     def clustering(self) -> list[TaskResult]:
         """Clusters against the classes and the edges."""

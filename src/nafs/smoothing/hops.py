@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
@@ -316,7 +317,7 @@ def _scales(
 def unit_of(largest: float) -> float:
     """The power of two that brings features to at most 1."""
     if not math.isfinite(largest):
-        raise ValueError("features contain NaN or inf; fill or drop them")
+        raise InputError("features contain NaN or inf; fill or drop them")
     return float(2.0 ** math.ceil(math.log2(max(largest, 2.0**-100))))  # below that 1/unit would overflow
 
 

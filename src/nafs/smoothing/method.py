@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nafs._support.checks import check_choice
-from nafs._support.errors import InputError, Parameter
+from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.smoothing.distances import DISTANCES, distance_named
 from nafs.smoothing.ensembles import ENSEMBLES, ensemble_named
 from nafs.smoothing.weightings import WEIGHTINGS, weighting_named
@@ -115,24 +115,26 @@ class MethodSettings:
 def check_hops(n_hops: Any, name: str = "n_hops") -> int:
     """Return a number of hops as an int, or say what is wrong with it."""
     if isinstance(n_hops, bool) or not isinstance(n_hops, Integral):
-        raise TypeError(f"{name} must be an integer; got {n_hops!r}")
+        raise InputTypeError(Parameter(name), f" must be an integer; got {n_hops!r}")
     if n_hops < 0:
-        raise ValueError(f"{name} must be 0 or more; got {n_hops}")
+        raise InputError(Parameter(name), f" must be 0 or more; got {n_hops}")
     return int(n_hops)
 
 
 def check_r(r: Any) -> tuple[float, ...]:
     """Return one or several normalisations as a tuple, or say what is wrong with them."""
     if isinstance(r, str) or not isinstance(r, Real | Sequence | np.ndarray):
-        raise TypeError(f"r must be a number in [0, 1] or a list or tuple of them; got {r!r}")
+        raise InputTypeError(
+            Parameter("r"), f" must be a number in [0, 1] or a list or tuple of them; got {r!r}"
+        )
     values = (r,) if isinstance(r, Real) else tuple(r)
     if not values:
-        raise ValueError("r is empty: give at least one number in [0, 1]")
+        raise InputError(Parameter("r"), " is empty: give at least one number in [0, 1]")
     for value in values:
         if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(f"r must hold numbers; got {value!r}")
+            raise InputTypeError(Parameter("r"), f" must hold numbers; got {value!r}")
         if not 0 <= float(value) <= 1:
-            raise ValueError(f"r must lie in [0, 1]; got {value}")
+            raise InputError(Parameter("r"), f" must lie in [0, 1]; got {value}")
     return tuple(float(value) for value in values)
 
 
@@ -140,5 +142,5 @@ def check_one_r(r: Any) -> float:
     """Return the single normalisation that a function looks at, or say that it takes one only."""
     values = check_r(r)
     if len(values) > 1:
-        raise ValueError(f"r must be a single number here: one normalisation is looked at; got {r!r}")
+        raise InputError(Parameter("r"), f" must be a single number here; got {r!r}")
     return values[0]
