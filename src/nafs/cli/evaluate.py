@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -12,6 +13,7 @@ import typer
 from nafs._support.checks import check_choice
 from nafs.cli import options as o
 from nafs.cli.console import Run, results, table_of
+from nafs.cli.rivals import check_request, compare_with_rivals, show_comparison
 from nafs.datasets.catalog import CATALOG
 from nafs.embedding import embed
 from nafs.engines.settings import Settings
@@ -62,6 +64,17 @@ def evaluate(
             help="Of links: inner, cosine, or auto by the validation edges.", rich_help_panel="Tasks"
         ),
     ] = "auto",
+    rivals: Annotated[
+        str,
+        typer.Option(
+            help="Compare with other systems: none, fast (about a minute each) or all.",
+            rich_help_panel="Tasks",
+        ),
+    ] = "none",
+    chart: Annotated[
+        Optional[str],
+        typer.Option(help="Write the comparison as a bar chart (.png, .svg, .pdf).", rich_help_panel="Tasks"),
+    ] = None,
     features: o.FeaturesOption = None,
     labels: o.LabelsOption = None,
     hops: o.HopsOption = "20",
@@ -104,6 +117,7 @@ def evaluate(
         center=center,
         n_clusters=clusters,
     )
+    check_request(rivals, chart, embedding)
     if seeds < 1:
         raise ValueError(f"--seeds must be at least 1; got {seeds}")
     wanted = _tasks(task, embedding)
@@ -138,13 +152,29 @@ def evaluate(
             if task != "all":
                 raise
             run.notes.append(f"{name}: {error}")
+    comparisons = compare_with_rivals(
+        run,
+        graph,
+        wanted,
+        partial(_embed, run, settings),
+        tier=rivals,
+        seeds=seeds,
+        split=split,
+        n_clusters=clusters,
+        score=score,
+        dataset=target.lower().replace("_", "-") if split is not None else "",
+        chart=chart,
+    )
     if as_json:
-        print(json.dumps({"target": target, "results": [one.as_dict() for one in found], "notes": run.notes}))
+        facts = {"target": target, "results": [one.as_dict() for one in found], "notes": run.notes}
+        print(json.dumps(facts | {"rivals": [one.as_dict() for one in comparisons]}))
         return
     run.say_notes()
     for one in found:
         results.print(f"{one.task}: {one.how}", style="bold", markup=False, highlight=False)
         results.print(table_of(one.rows()))
+    for comparison in comparisons:
+        show_comparison(comparison)
 
 
 def _tasks(task: str, embedding: str | None) -> list[str]:
@@ -159,6 +189,24 @@ def _tasks(task: str, embedding: str | None) -> list[str]:
     return wanted
 
 
+def _embed(run: Run, settings: Settings, graph: Graph, goal: str, classes: int | None = None) -> Any:
+    """The embedding for a goal; what was decided for it becomes a note."""
+    from dataclasses import asdict, replace
+
+    clusters = settings.n_clusters
+    classes = clusters or classes or (None if graph.labels is None else len(graph.labels.classes))
+    if settings.n_hops == "auto" and goal == "clusters" and clusters is None and classes:
+        note = f"auto is told the number of classes, {classes}, and nothing else of the labels"
+        if note not in run.notes:
+            run.notes.append(note)
+    embedding = embed(graph, **asdict(replace(settings, goal=goal, n_clusters=classes)))
+    for reason in () if embedding.choice is None else embedding.choice.reasons:
+        note = f"for {goal}: {reason}"
+        if note not in run.notes:
+            run.notes.append(note)
+    return embedding.matrix
+
+
 def _judge(
     run: Run,
     graph: Graph,
@@ -171,23 +219,11 @@ def _judge(
     score: str,
 ) -> list[tuple[str, Callable[[], list[Any]]]]:
     """The tasks wanted, ready to be measured one by one."""
-    from dataclasses import asdict, replace
-
     from nafs.tasks import evaluate_classification, evaluate_clustering, evaluate_links
 
     clusters = settings.n_clusters
 
-    def make(some: Graph, goal: str) -> Any:
-        classes = clusters or (None if some.labels is None else len(some.labels.classes))
-        if settings.n_hops == "auto" and goal == "clusters" and clusters is None and classes:
-            run.notes.append(f"auto is told the number of classes, {classes}, and nothing else of the labels")
-        made = embed(some, **asdict(replace(settings, goal=goal, n_clusters=classes)))
-        for reason in () if made.choice is None else made.choice.reasons:
-            note = f"for {goal}: {reason}"
-            if note not in run.notes:
-                run.notes.append(note)
-        return made.matrix
-
+    make = partial(_embed, run, settings)
     matrix: Any = None
     if set(wanted) - {"links"}:
         with run.stage("embed"):

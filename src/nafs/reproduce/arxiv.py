@@ -72,8 +72,8 @@ def _write(store: Store, effort: Effort) -> list[Path]:
     axis.grid(alpha=0.3)
     axis.legend()
     remarks = [
-        "Published split. Embeddings are judged by a logistic regression whose strength is chosen on validation "
-        "nodes, networks as they are.",
+        "Published split. Embeddings are judged by a logistic regression whose strength is chosen on "
+        "validation nodes, networks as they are.",
         *missing_extra("classification"),
         f"![]({NAME}.png)",
     ]

@@ -120,9 +120,10 @@ def _write_samples(store: Store, effort: Effort) -> list[Path]:
         f"Seconds to embed uniform samples of the nodes, {HOPS} hops, six r, on all cores (SciPy's product "
         f"uses one), median of 3 runs, or one that takes over ten seconds. {where}",
         "The published seconds are of another machine, GAE and AGE on a GPU; the paper does not say its "
-        "number of hops. GAE's loss is summed without an n × n matrix here, and beyond 10,000 nodes estimated "
-        "from random pairs; AGE ranks all pairs. A uniform sample keeps an edge only if it keeps both ends: these have less than one "
-        "hundredth of the edges, and show little of how a method deals with a large graph.",
+        "number of hops. GAE's loss is summed without an n × n matrix here, and beyond 10,000 nodes "
+        "estimated from random pairs; AGE ranks all pairs. A uniform sample keeps an edge only if it "
+        "keeps both ends: these have less than one hundredth of the edges, and show little of how a "
+        "method deals with a large graph.",
     ]
     return store.table("scalability", "Scalability on samples of ogbn-products", remarks, header, rows)
 
