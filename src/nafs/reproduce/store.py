@@ -75,12 +75,16 @@ class Store:
         """Keep what was measured; every value is finite."""
         if not all(np.isfinite(numbers).all() for numbers in values.values()):
             raise ValueError(f"{key}: a measured value is not finite: {values}")
-        self._cells = self._read() | {
-            key: {"source": source, "values": values}
-        }  # another run may have added some
+        self._add({key: {"source": source, "values": values}})
+
+    def take_over(self, other: Store) -> None:
+        """Add all cells of another folder; those that both have are replaced."""
+        self._add(other._cells)
+
+    def _add(self, cells: dict[str, dict[str, Any]]) -> None:
+        self._cells = self._read() | cells  # another run may have added some
         lines = (
-            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(cell)}"
-            for name, cell in self._cells.items()
+            f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(cell)}" for key, cell in self._cells.items()
         )
         self._write(self._file, "{\n" + ",\n".join(lines) + "\n}\n")
 
