@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nafs.rivals import Comparison, Problem
 
 OURS = "NAFS"
-WIDTH = 24  # characters of the longest bar
+WIDTH = 40  # characters of the longest bar
 
 
 def check_request(tier: str, chart: str | None, embedding: str | None) -> None:
@@ -85,21 +85,25 @@ def compare_with_rivals(
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """Print a table, the best method first, with a bar for the first metric."""
+    """Print a table, the best method first, and a bar for the first metric of each."""
     if not comparison.values:
         return
     first = comparison.metrics[0]
-    table = Table(box=None, pad_edge=False)
-    for name in ("method", *comparison.metrics, "time", "memory", first):
+    table, chart = Table(box=None, pad_edge=False), Table(box=None, pad_edge=False, show_header=False)
+    for name in ("method", *comparison.metrics, "time", "memory"):
         table.add_column(name, no_wrap=True)
     means = {name: float(np.mean(comparison.values[name][first])) for name in comparison.values}
     longest = max(*means.values(), 1e-9)
     for name in comparison.ordered():
-        bar = "█" * max(0, round(WIDTH * means[name] / longest))
         style = "bold" if name == OURS else ""
-        table.add_row(name, *comparison.row(name), bar, style=style)
-    results.print(f"{comparison.task}: NAFS and rivals, the same splits, seeds and heads", style="bold")
+        table.add_row(name, *comparison.row(name), style=style)
+        bar = "█" * max(0, round(WIDTH * means[name] / longest))
+        chart.add_row(name, bar, f"{means[name]:.3f}", style=style)
+    title = f"{comparison.task}: NAFS and rivals, the same splits, seeds and heads"
+    results.print(title, style="bold", markup=False, highlight=False)
     results.print(table)
+    results.print(first, style="bold", highlight=False)
+    results.print(chart)
 
 
 def write_charts(comparisons: list[Comparison], path: Path, *, force: bool = True) -> list[Path]:

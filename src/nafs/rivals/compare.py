@@ -45,7 +45,7 @@ class Comparison:
     def row(self, name: str) -> list[str]:
         """Mean ± deviation of each metric, the seconds of one fit and the peak of its memory."""
         values = self.values[name]
-        shown = [f"{np.mean(values[m]):.3f} ± {np.std(values[m]):.3f}" for m in self.metrics]
+        shown = [f"{np.mean(values[m]):.3f}±{np.std(values[m]):.3f}" for m in self.metrics]
         memory = show_bytes(int(max(values["bytes"]))) if "bytes" in values else ""
         return [*shown, f"{np.median(values['seconds']):.2g} s", memory]
 
