@@ -28,10 +28,10 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def data_home():
-    """The folder that NAFS_DATA_HOME names."""
+    """The folder of real data sets; without one the test is skipped."""
     home = os.environ.get("NAFS_DATA_HOME")
     if not home or not Path(home).is_dir():
-        pytest.skip("NAFS_DATA_HOME names no folder of data sets")
+        pytest.skip("NAFS_DATA_HOME is not a folder of data sets")
     return Path(home)
 
 
@@ -55,26 +55,25 @@ def place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def narrow(monkeypatch):
-    """Panels of eight columns, however small the graph is."""
-    from panel_runs import R
+    """Forces panels of eight columns, even for small graphs."""
+    from panel_runs import problem_of
 
-    from nafs.engines import disk
-    from nafs.smoothing import Method
+    from nafs.engines import panel_engine
+    from nafs.engines.disk import DiskEngine
 
-    monkeypatch.setattr(disk, "_FIXED", 0)
-    monkeypatch.setattr(disk, "PROCESS", 0)
+    monkeypatch.setattr(panel_engine, "_FIXED", 0)
+    monkeypatch.setattr(panel_engine, "PROCESS", 0)
 
     def limit(graph, method=None, columns=8, state_dtype="float32"):
-        return disk.plan(
-            graph, (columns, 0), method or Method(3, R), state_dtype=state_dtype, memory_limit=10**12
-        ).nbytes
+        problem = problem_of(graph, columns, method, state_dtype=state_dtype, memory_limit=10**12)
+        return DiskEngine().plan(problem).nbytes
 
     return limit
 
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory):
-    """60,000 nodes x 64 features in a folder: seconds of work, a memory of its own."""
+    """A saved graph of 60,000 nodes x 64 features: a few seconds of work."""
     from nafs.datasets import power_law
 
     folder = tmp_path_factory.mktemp("engines") / "graph"

@@ -18,5 +18,5 @@ export LD_PRELOAD="$(${CXX:-g++} -print-file-name=libasan.so):$(${CXX:-g++} -pri
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export PYTHONPATH="$target" OPENBLAS_NUM_THREADS=1
 "$PYTHON" -c 'import nafs, sys; sys.exit("build/sanitize" not in nafs.__file__)'
-"$PYTHON" -m pytest -q -p no:cacheprovider tests/test_exactness.py tests/test_cached.py tests/test_kernel.py \
-  tests/test_graph.py
+"$PYTHON" -m pytest -q -p no:cacheprovider tests/smoothing tests/engines/test_cached.py \
+  tests/graph

@@ -44,7 +44,7 @@ def test_parquet_has_ids_labels_and_vectors(place, capsys):
         "peak memory",
     ):
         assert word in shown
-    assert "weights come from column 'weight'" in shown
+    assert "source = 'source', target = 'target', weight = 'weight'" in shown
 
 
 def test_other_forms_of_output(place):
@@ -95,7 +95,7 @@ def test_json_summary_is_all_there_is_on_stdout(place, capsys):
     shown = capsys.readouterr()
     facts = json.loads(shown.out)
     assert (facts["nodes"], facts["edges"], facts["dimensions"]) == (4, 3, 2)
-    assert set(facts["seconds"]) == {"read", "smooth", "write"}
+    assert set(facts["seconds"]) == {"read", "decide", "smooth", "write"}
     assert facts["peak_memory"] > 0
     assert shown.err == ""
 
@@ -157,12 +157,14 @@ def test_describe(place, capsys):
 def test_plan(place, capsys):
     assert run("plan", "e.csv", "-f", "f.csv") == 0
     assert "memory engine" in capsys.readouterr().out
-    assert run("plan", "e.csv", "--json", "--memory-limit", "1kB") == 0
+    assert run("plan", "e.csv", "--json", "--memory-limit", "1MB") == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["engine"] is None
+    assert facts["settings"]["engine"] == facts["plan"]["engine"] == "memory"
     assert facts["features"] == 128
-    assert facts["engines"]["memory"]["bytes"] > 1000
+    assert 1000 < facts["plan"]["nbytes"] <= 10**6
     assert facts["seconds"] > 0
+    assert run("plan", "e.csv", "--memory-limit", "1kB") == 2
+    assert "more than the --memory-limit of 1 kB" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("target", ["g", "g.csv", "g.parquet", "g.mtx", "g.npz", "g.graphml"])

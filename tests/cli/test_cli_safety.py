@@ -31,7 +31,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(place):
             part.write_text("ours")
             (place / "late.csv").write_text("theirs")
 
-    with pytest.raises(FileExistsError, match="appeared meanwhile"):
+    with pytest.raises(FileExistsError, match="created by another program in the meantime"):
         write()
     assert (place / "late.csv").read_text() == "theirs"
     (place / "link.csv").symlink_to(place / "late.csv")

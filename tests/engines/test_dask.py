@@ -1,4 +1,4 @@
-"""The Dask engine: the disk engine's bits, from workers that may die."""
+"""The Dask engine: bit-identical to the disk engine, even if workers die."""
 
 import os
 import signal
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from panel_runs import on_disk, run_engine
 from random_graphs import random_graph
 
 from nafs import Graph, embed
 from nafs.engines import dask as engine
-from nafs.engines import disk
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import Method
 
@@ -23,7 +23,7 @@ R = (0.0, 0.5)
 
 @contextmanager
 def two_workers():
-    """Two processes of one thread each, and a client of theirs."""
+    """A client of two worker processes with one thread each."""
     with (
         distributed.LocalCluster(
             n_workers=2,
@@ -35,6 +35,10 @@ def two_workers():
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
+
+
+def on_cluster(graph, features, method, **options):
+    return run_engine(engine.DaskEngine(), graph, features, method, **options)
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +62,9 @@ def test_the_same_bits_as_on_disk(client, tmp_path, narrow, options, sparse):
     A, X = random_graph(1, weighted=True, n_features=40, sparse=sparse)
     graph, features = read_adjacency(A), read_features(X)
     method = Method(4, R, *options)
-    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
-    given = {"memory_limit": limit, "dtype": "float32"}
-    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", **given)
-    found = engine.embed(graph, features, method, folder=tmp_path / "dask", client=client, **given)
+    limit = narrow(graph, method)
+    expected = on_disk(tmp_path / "disk", graph, features, limit, method)
+    found = on_cluster(graph, features, method, work_dir=tmp_path / "dask", client=client, memory_limit=limit)
     assert found.tobytes() == expected.tobytes()
 
 
@@ -72,8 +75,8 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
     method = Method(8, R)
     with two_workers() as client:
         given = {"client": client, "memory_limit": 45_000_000}
-        expected = engine.embed(
-            graph.adjacency, graph.features, method, folder=tmp_path / "calm", **given
+        expected = on_cluster(
+            graph.adjacency, graph.features, method, work_dir=tmp_path / "calm", **given
         ).tobytes()
         pids = list(client.run(os.getpid).values())
         killed = []
@@ -83,15 +86,15 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
                 killed.append(pids[0])
                 os.kill(pids[0], signal.SIGKILL)
 
-        found = engine.embed(
-            graph.adjacency, graph.features, method, folder=tmp_path / "killed", progress=kill, **given
+        found = on_cluster(
+            graph.adjacency, graph.features, method, work_dir=tmp_path / "killed", progress=kill, **given
         ).tobytes()
         assert killed
         assert pids[0] not in client.run(os.getpid).values()
         assert found == expected
 
 
-def test_embed_takes_a_client_and_a_saved_graph_is_not_copied(client, tmp_path):
+def test_embed_accepts_a_client_and_does_not_copy_a_saved_graph(client, tmp_path):
     A, X = random_graph(2, n_features=30)
     Graph(A, X).save(tmp_path / "graph")
     graph = Graph.load(tmp_path / "graph")
@@ -109,7 +112,7 @@ def test_embed_takes_a_client_and_a_saved_graph_is_not_copied(client, tmp_path):
     assert not work.exists()
 
 
-def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypatch):
+def test_missing_scheduler_missing_workers_and_other_versions_are_reported(tmp_path, monkeypatch):
     A, X = random_graph(3)
     graph = Graph(A, X)
     monkeypatch.setattr(engine, "_SECONDS", 1)
@@ -123,7 +126,7 @@ def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypat
         set_as_default=False,
     ) as local:
         monkeypatch.setattr(engine, "_look", lambda job: ("0.0.9", ""))
-        with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, here it is"):
+        with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, but this process has"):
             embed(graph, engine="dask", client=local)
         from nafs import __version__
 
@@ -132,7 +135,7 @@ def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypat
             embed(graph, engine="dask", client=local)
 
 
-def test_a_task_that_fails_says_which(client, tmp_path):
+def test_the_error_of_a_failed_task_names_it(client, tmp_path):
     A, X = random_graph(4, n_features=30)
     graph, features = read_adjacency(A), read_features(X)
     work = tmp_path / "work"
@@ -146,7 +149,7 @@ def test_a_task_that_fails_says_which(client, tmp_path):
     thread = threading.Thread(target=spoil)
     thread.start()
     with pytest.raises(RuntimeError, match=r"panel \d .* failed on a worker"):
-        engine.embed(graph, features, Method(20_000, R), folder=work, client=client)
+        on_cluster(graph, features, Method(20_000, R), work_dir=work, client=client)
     thread.join()
 
 
@@ -154,8 +157,8 @@ def test_threads_of_one_worker_do_not_share_states(tmp_path, narrow):
     A, X = random_graph(5, n=3000, density=0.003, n_features=64)
     graph, features = read_adjacency(A), read_features(X)
     method = Method(6, R)
-    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
-    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", memory_limit=limit)
+    limit = narrow(graph, method)
+    expected = on_disk(tmp_path / "disk", graph, features, limit, method)
     with distributed.Client(
         processes=False,
         n_workers=2,
@@ -164,13 +167,13 @@ def test_threads_of_one_worker_do_not_share_states(tmp_path, narrow):
         set_as_default=False,
     ) as local:
         for run in range(2):
-            found = engine.embed(
-                graph, features, method, folder=tmp_path / f"dask{run}", client=local, memory_limit=limit
+            found = on_cluster(
+                graph, features, method, work_dir=tmp_path / f"dask{run}", client=local, memory_limit=limit
             )
             assert found.tobytes() == expected.tobytes()
 
 
-def test_another_graph_in_the_same_folder_is_another_graph(client, tmp_path, narrow):
+def test_another_graph_in_the_same_folder_is_not_mistaken_for_the_first(client, tmp_path, narrow):
     work = tmp_path / "work"
     for seed in (6, 7):
         A, X = random_graph(seed, n_features=30)
@@ -184,8 +187,8 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
     A, X = random_graph(8, n=2000, density=0.004, n_features=48)
     graph, features = read_adjacency(A), read_features(X)
     method = Method(3, (0.0, 0.3, 0.5))
-    limit = disk.plan(graph, (8, 0), method, memory_limit=10**12).nbytes
-    expected = disk.embed(graph, features, method, folder=tmp_path / "disk", memory_limit=limit)
+    limit = narrow(graph, method)
+    expected = on_disk(tmp_path / "disk", graph, features, limit, method)
     with two_workers() as own:
         calls = 0
 
@@ -195,11 +198,11 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
             if calls == after:
                 os.kill(next(iter(own.run(os.getpid).values())), signal.SIGKILL)
 
-        found = engine.embed(
+        found = on_cluster(
             graph,
             features,
             method,
-            folder=tmp_path / "dask",
+            work_dir=tmp_path / "dask",
             client=own,
             memory_limit=limit,
             progress=kill,
@@ -208,7 +211,7 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
         assert found.tobytes() == expected.tobytes()
 
 
-def test_a_limit_that_no_worker_can_keep_is_refused_before_anything_is_made(client, tmp_path):
+def test_a_limit_too_small_for_a_worker_raises_before_anything_is_written(client, tmp_path):
     A, X = random_graph(9, n=400, n_features=20)
     work = tmp_path / "work"
     with pytest.raises(MemoryError, match="more than the memory_limit of 10 kB"):

@@ -1,4 +1,4 @@
-"""One contract for all engines: what each makes is the oracle's, the same bits again, within its memory."""
+"""All engines agree with the oracle, are deterministic, and stay within their memory limit."""
 
 import itertools
 import subprocess
@@ -11,11 +11,11 @@ import oracle
 import pytest
 import scipy.sparse as sp
 from closeness import COMBINATIONS, assert_close
-from panel_runs import R, run_in
+from panel_runs import R, in_memory, on_disk, problem_of
 from random_graphs import random_graph
 
 from nafs import NAFS, Graph, embed
-from nafs.engines import disk, memory
+from nafs.engines.disk import DiskEngine
 from nafs.engines.panels import list_tasks, results_of
 from nafs.engines.work import WorkFolder
 from nafs.graph import read_adjacency, read_features
@@ -33,10 +33,10 @@ def test_panels_on_disk_agree_with_the_oracle(tmp_path, narrow, sparse, weighted
     graph, features = read_adjacency(A), read_features(sp.csr_array(X) if sparse else X)
     for number, (ensemble, weighting, distance) in enumerate(COMBINATIONS):
         method = Method(5, R, ensemble, weighting, distance)
-        found = disk.embed(
-            graph, features, method, folder=tmp_path / str(number), memory_limit=narrow(graph, method)
-        )
-        assert len(disk.plan(graph, (21, 0), method, memory_limit=narrow(graph, method)).widths) == 3
+        limit = narrow(graph, method)
+        found = on_disk(tmp_path / str(number), graph, features, limit, method)
+        problem = problem_of(graph, features, method, memory_limit=limit)
+        assert len(DiskEngine().plan(problem).widths) == 3
         assert_close(found, oracle.embedding(A.toarray(), X, 5, R, ensemble, weighting, distance))
 
 
@@ -45,12 +45,12 @@ def test_mapped_features_and_hop_zero(tmp_path, narrow):
     Graph(A, X).save(tmp_path / "graph")
     graph = Graph.load(tmp_path / "graph")
     for hops in (0, 1, 6):
-        found = disk.embed(
+        found = on_disk(
+            tmp_path / f"work{hops}",
             graph.adjacency,
             graph.features,
+            narrow(graph.adjacency),
             Method(hops, R),
-            folder=tmp_path / f"work{hops}",
-            memory_limit=narrow(graph.adjacency),
         )
         assert_close(found, oracle.embedding(A.toarray(), X, hops, R, "mean", "adaptive", "cosine"))
 
@@ -59,13 +59,8 @@ def test_the_same_bits_again_for_any_number_of_threads(tmp_path, narrow):
     A, X = random_graph(3, n=500, n_features=40)
     graph, features = read_adjacency(A), read_features(X)
     found = [
-        disk.embed(
-            graph,
-            features,
-            Method(4, R),
-            folder=tmp_path / str(run),
-            n_threads=threads,
-            memory_limit=narrow(graph),
+        on_disk(
+            tmp_path / str(run), graph, features, narrow(graph), Method(4, R), n_threads=threads
         ).tobytes()
         for run, threads in enumerate((1, 2, 4, 1))
     ]
@@ -75,19 +70,11 @@ def test_the_same_bits_again_for_any_number_of_threads(tmp_path, narrow):
 def test_float16_states_and_embeddings(tmp_path, narrow):
     A, X = random_graph(4, n=200, n_features=40)
     graph, features = read_adjacency(A), read_features(X)
-    expected = memory.embed(graph, features, Method(4, R), state_dtype="float16")
-    found = disk.embed(
-        graph,
-        features,
-        Method(4, R),
-        folder=tmp_path / "a",
-        state_dtype="float16",
-        memory_limit=narrow(graph, state_dtype="float16"),
-    )
+    expected = in_memory(graph, features, Method(4, R), state_dtype="float16")
+    limit = narrow(graph, state_dtype="float16")
+    found = on_disk(tmp_path / "a", graph, features, limit, Method(4, R), state_dtype="float16")
     np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
-    half = disk.embed(
-        graph, features, Method(4, R), folder=tmp_path / "b", dtype="float16", memory_limit=narrow(graph)
-    )
+    half = on_disk(tmp_path / "b", graph, features, narrow(graph), Method(4, R), dtype="float16")
     assert half.dtype == np.float16
     np.testing.assert_allclose(half, expected, atol=3e-3 * np.abs(expected).max())
     assert embed(Graph(A, X), dtype="float16").matrix.dtype == np.float16
@@ -106,7 +93,7 @@ def test_components_are_numbered_by_their_first_node():
 
 
 @pytest.mark.parametrize("n_panels", [1, 2, 3, 4, 7, 8])
-def test_tasks_find_what_they_need_and_few_parts_wait(n_panels):
+def test_tasks_come_after_their_inputs_and_few_parts_wait(n_panels):
     tasks = list_tasks(Method(3, R), n_panels)
     made, uses = set(), [name for task in tasks for name in task.needs]
     waiting = most = 0
@@ -137,16 +124,11 @@ def test_wide_sparse_features_are_never_dense_as_a_whole(tmp_path, narrow):
 
     WorkFolder.making = making
     try:
-        found = disk.embed(
-            graph,
-            features,
-            Method(2, (0.5,)),
-            folder=tmp_path / "work",
-            memory_limit=narrow(graph, Method(2, (0.5,)), columns=512),
-        )
+        method = Method(2, (0.5,))
+        found = on_disk(tmp_path / "work", graph, features, narrow(graph, method, columns=512), method)
     finally:
         WorkFolder.making = original
-    np.testing.assert_allclose(found, memory.embed(graph, features, Method(2, (0.5,))), rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(found, in_memory(graph, features, Method(2, (0.5,))), rtol=1e-4, atol=1e-7)
     values = sum(size for name, size in shapes if name.startswith("x-") and name.endswith("values"))
     assert values == features.sparse.nnz
     assert len(found) * 5000 > 10 * max(size for name, size in shapes if name.startswith("x-"))
@@ -164,7 +146,7 @@ def test_a_limit_that_is_too_small_names_the_smallest_that_works(tmp_path):
     np.testing.assert_allclose(made.matrix, embed(graph, n_hops=2).matrix, rtol=1e-4, atol=1e-6)
 
 
-def test_auto_is_memory_where_that_fits_and_disk_where_not():
+def test_auto_is_memory_if_that_fits_and_disk_otherwise():
     rng = np.random.default_rng(0)
     n = 20_000
     ring = sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)), shape=(n, n))
@@ -186,14 +168,7 @@ def test_progress_counts_panels_passes_and_hops(tmp_path, narrow):
     A, X = random_graph(7, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
     seen = []
-    disk.embed(
-        graph,
-        features,
-        Method(3, R),
-        folder=tmp_path / "work",
-        memory_limit=narrow(graph),
-        progress=seen.append,
-    )
+    on_disk(tmp_path / "work", graph, features, narrow(graph), progress=seen.append)
     assert [at.done for at in seen] == sorted(at.done for at in seen)
     assert seen[-1].done == seen[-1].total == 60 * 4 * 3 * 3 * 2  # nodes, hops, panels, r's, passes
     assert {at.step for at in seen} == {"measure", "smooth"}
@@ -211,7 +186,7 @@ def nafs(*arguments, **options):
 
 
 def anonymous_peak(process):
-    """Largest anonymous resident memory of a process, looked at until it ends."""
+    """Peak anonymous resident memory of a process, sampled until it ends."""
     peak = 0
     status = Path(f"/proc/{process.pid}/status")
     while process.poll() is None:
@@ -235,11 +210,11 @@ def test_anonymous_memory_stays_under_the_limit(saved, tmp_path, megabytes):
     assert np.load(tmp_path / "out.npy").shape == (60_000, 64)
 
 
-def test_the_command_line_says_what_a_run_through_files_takes(saved, tmp_path):
+def test_the_command_line_reports_memory_and_disk_of_a_run_on_disk(saved, tmp_path):
     out = tmp_path / "out.parquet"
     run = nafs("embed", saved, "-o", out, "--hops", 2, "--memory-limit", "60MB")
     assert run.returncode == 0, run.stderr
-    assert "disk engine: " in run.stderr
+    assert "disk engine, 1 panel of up to 64 columns: " in run.stderr
     assert "of disk in" in run.stderr
     run = nafs("embed", saved, "-o", out, "--hops", 2, "--engine", "disk", "--memory-limit", "1MB", "--force")
     assert run.returncode != 0
@@ -257,16 +232,16 @@ def test_many_panels_need_few_files_at_a_time(tmp_path, narrow, monkeypatch):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
     try:
-        found = run_in(tmp_path / "work", graph, features, narrow(graph, method), method)
+        found = on_disk(tmp_path / "work", graph, features, narrow(graph, method), method)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    np.testing.assert_allclose(found, memory.embed(graph, features, method), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(found, in_memory(graph, features, method), rtol=1e-4, atol=1e-6)
 
 
 def test_padding_is_planned_for():
     graph = read_adjacency(sp.csr_array((1_000_000, 1_000_000)))
     for limit in (560, 590, 600, 620, 650, 700):
-        plan = disk.plan(graph, (65, 0), Method(), memory_limit=limit * 10**6)
+        plan = DiskEngine().plan(problem_of(graph, 65, Method(), memory_limit=limit * 10**6))
         assert plan.nbytes <= limit * 10**6
 
 

@@ -1,4 +1,4 @@
-"""A run that was broken off goes on to the same bytes, and never with what is not its own."""
+"""An interrupted run resumes to the same bytes, and never from files of another run."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from panel_runs import R, run_in
+from panel_runs import R, on_disk
 from random_graphs import random_graph
 
 from nafs.engines.panels import list_tasks, missing, results_of
@@ -40,49 +40,49 @@ def stop_after(calls):
     return progress
 
 
-def test_a_stopped_run_goes_on_where_it_was(tmp_path, narrow):
+def test_an_interrupted_run_is_resumed_where_it_stopped(tmp_path, narrow):
     A, X = random_graph(8, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
-    expected = run_in(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
+    expected = on_disk(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
     for calls in (1, 5, 20, 40, 60):
         folder = tmp_path / f"after{calls}"
         with pytest.raises(StopError):
-            run_in(folder, graph, features, narrow(graph), progress=stop_after(calls))
-        with pytest.raises(FileExistsError, match="go on with it"):
-            run_in(folder, graph, features, narrow(graph))
+            on_disk(folder, graph, features, narrow(graph), progress=stop_after(calls))
+        with pytest.raises(FileExistsError, match="resume it"):
+            on_disk(folder, graph, features, narrow(graph))
         seen = []
-        found = run_in(folder, graph, features, narrow(graph), resume=True, progress=seen.append)
+        found = on_disk(folder, graph, features, narrow(graph), resume=True, progress=seen.append)
         assert found.tobytes() == expected
         assert len(seen) <= 72 - (calls - 1) // 4 * 4  # four hops of a task are lost at most
-    assert run_in(folder, graph, features, narrow(graph), resume=True).tobytes() == expected
+    assert on_disk(folder, graph, features, narrow(graph), resume=True).tobytes() == expected
 
 
-def test_a_run_is_gone_on_with_only_by_itself(tmp_path, narrow):
+def test_a_run_is_resumed_only_with_the_same_inputs_and_settings(tmp_path, narrow):
     A, X = random_graph(9, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
     folder = tmp_path / "work"
     with pytest.raises(StopError):
-        run_in(folder, graph, features, narrow(graph), progress=stop_after(30))
+        on_disk(folder, graph, features, narrow(graph), progress=stop_after(30))
     with pytest.raises(ValueError, match="its n hops is 3, now it is 4"):
-        run_in(folder, graph, features, narrow(graph), Method(4, R), resume=True)
+        on_disk(folder, graph, features, narrow(graph), Method(4, R), resume=True)
     with pytest.raises(ValueError, match="its features is"):
-        run_in(folder, graph, read_features(X + 1), narrow(graph), resume=True)
+        on_disk(folder, graph, read_features(X + 1), narrow(graph), resume=True)
     with pytest.raises(ValueError, match="its edges is"):
-        run_in(folder, read_adjacency(random_graph(10)[0]), features, narrow(graph), resume=True)
+        on_disk(folder, read_adjacency(random_graph(10)[0]), features, narrow(graph), resume=True)
     other = tmp_path / "other"
     other.mkdir()
     (other / "precious.txt").write_text("mine")
     with pytest.raises(FileExistsError, match="not empty"):
-        run_in(other, graph, features, narrow(graph))
+        on_disk(other, graph, features, narrow(graph))
     assert [path.name for path in other.iterdir()] == ["precious.txt"]
 
 
 def test_damage_in_a_work_folder_is_found(tmp_path, narrow):
     A, X = random_graph(11, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
-    whole = run_in(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
+    whole = on_disk(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
     with pytest.raises(StopError):
-        run_in(tmp_path / "work", graph, features, narrow(graph), progress=stop_after(30))
+        on_disk(tmp_path / "work", graph, features, narrow(graph), progress=stop_after(30))
     arrays = sorted((tmp_path / "work").glob("*.npy"))
     assert len(arrays) >= 3
     for path in arrays:
@@ -93,9 +93,9 @@ def test_damage_in_a_work_folder_is_found(tmp_path, narrow):
             content[-5] ^= 1
             (folder / path.name).write_bytes(content if harm == "flip" else content[:-20])
             with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
-                run_in(folder, graph, features, narrow(graph), resume=True)
+                on_disk(folder, graph, features, narrow(graph), resume=True)
             (folder / path.name).unlink()  # as the message says
-            assert run_in(folder, graph, features, narrow(graph), resume=True).tobytes() == whole
+            assert on_disk(folder, graph, features, narrow(graph), resume=True).tobytes() == whole
 
 
 def test_two_runs_cannot_share_a_folder(tmp_path, narrow):
@@ -103,19 +103,19 @@ def test_two_runs_cannot_share_a_folder(tmp_path, narrow):
     graph, features = read_adjacency(A), read_features(X)
 
     def second(_):
-        with pytest.raises(OSError, match="another process is at work"):
-            run_in(tmp_path / "work", graph, features, narrow(graph), resume=True)
+        with pytest.raises(OSError, match="another process is using"):
+            on_disk(tmp_path / "work", graph, features, narrow(graph), resume=True)
         raise StopError
 
     with pytest.raises(StopError):
-        run_in(tmp_path / "work", graph, features, narrow(graph), progress=second)
+        on_disk(tmp_path / "work", graph, features, narrow(graph), progress=second)
 
 
 @pytest.mark.parametrize("room", [10_000, 40_000, 80_000])
-def test_a_full_disk_is_an_error_and_what_is_finished_stays(tmp_path, narrow, monkeypatch, room):
+def test_a_full_disk_is_an_error_and_finished_files_are_kept(tmp_path, narrow, monkeypatch, room):
     A, X = random_graph(13, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
-    expected = run_in(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
+    expected = on_disk(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
     reserve = os.posix_fallocate
 
     used = 0
@@ -128,30 +128,30 @@ def test_a_full_disk_is_an_error_and_what_is_finished_stays(tmp_path, narrow, mo
         reserve(fd, offset, size)
 
     monkeypatch.setattr(os, "posix_fallocate", fallocate)
-    with pytest.raises(OSError, match=r"no room for .* what is finished is kept"):
-        run_in(tmp_path / "work", graph, features, narrow(graph))
+    with pytest.raises(OSError, match=r"no room for .* finished arrays are kept"):
+        on_disk(tmp_path / "work", graph, features, narrow(graph))
     monkeypatch.setattr(os, "posix_fallocate", reserve)
     kept = WorkFolder(tmp_path / "work").names()
     due = missing(list_tasks(Method(3, R), 3), results_of(Method(3, R), 3), WorkFolder(tmp_path / "work"))
     assert kept
     assert room == 10_000 or len(due) < len(list_tasks(Method(3, R), 3))
-    assert run_in(tmp_path / "work", graph, features, narrow(graph), resume=True).tobytes() == expected
+    assert on_disk(tmp_path / "work", graph, features, narrow(graph), resume=True).tobytes() == expected
 
 
-def test_too_little_room_is_said_before_the_start(tmp_path, monkeypatch):
+def test_too_little_disk_space_is_reported_before_the_start(tmp_path, monkeypatch):
     A, X = random_graph(14, n_features=20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 10, 0))
-    with pytest.raises(OSError, match=r"needs .* of disk in .*, and 0 B are free"):
-        run_in(tmp_path / "work", read_adjacency(A), read_features(X), None)
+    with pytest.raises(OSError, match=r"needs .* of disk in .*, but only 0 B are free"):
+        on_disk(tmp_path / "work", read_adjacency(A), read_features(X), None)
     assert not (tmp_path / "work").exists()
 
 
-def test_killed_at_any_moment_a_run_goes_on_to_the_same_bytes(saved, tmp_path):
+def test_a_run_killed_at_any_moment_resumes_to_the_same_bytes(saved, tmp_path):
     command = [sys.executable, "-m", "nafs", "embed", str(saved), "--engine", "disk", "--hops", "8"]
     command += ["--r", "0,0.5", "--memory-limit", "45MB", "-q"]
     start = time.perf_counter()
     subprocess.run([*command, "-o", str(tmp_path / "whole.npy")], check=True)
-    taken = time.perf_counter() - start
+    elapsed = time.perf_counter() - start
     expected = (tmp_path / "whole.npy").read_bytes()
     assert not (tmp_path / "whole.npy.work").exists()
     rng, killed = random.Random(0), 0
@@ -161,7 +161,7 @@ def test_killed_at_any_moment_a_run_goes_on_to_the_same_bytes(saved, tmp_path):
         for _ in range(3):
             process = subprocess.Popen([*command, "-o", str(output), *again])
             try:
-                process.wait(rng.uniform(0.3, 0.8) * taken)
+                process.wait(rng.uniform(0.3, 0.8) * elapsed)
                 break
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
@@ -178,18 +178,18 @@ def test_killed_at_any_moment_a_run_goes_on_to_the_same_bytes(saved, tmp_path):
     assert killed >= 3
 
 
-def test_a_folder_of_someone_else_is_left_alone(tmp_path, narrow):
+def test_a_folder_with_foreign_files_is_not_touched(tmp_path, narrow):
     A, X = random_graph(15, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
     for name, text in (("about.json", '{"my": "project"}'), ("film.mkv.part", "film"), ("lock", "locked")):
         (tmp_path / name).write_text(text)
     with pytest.raises(FileExistsError, match="holds no run"):
-        run_in(tmp_path, graph, features, narrow(graph), resume=True)
+        on_disk(tmp_path, graph, features, narrow(graph), resume=True)
     assert (tmp_path / "film.mkv.part").read_text() == "film"
     assert (tmp_path / "lock").read_text() == "locked"
 
 
-def test_rows_of_sparse_features_are_told_apart():
+def test_checksums_distinguish_rows_of_sparse_features():
     one = sp.csr_array(np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], float))
     two = sp.csr_array(np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0]], float))
     graph = read_adjacency(np.zeros((2, 2)))

@@ -1,5 +1,7 @@
 """The kernel raises on wrong calls instead of reading past a buffer, and counts in 64 bits."""
 
+import sys
+
 import numpy as np
 import oracle
 import pytest
@@ -14,11 +16,23 @@ from nafs.smoothing.hops import Hops
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
+CALL = {"begin", "end", "state", "following", "owing", "postpone", "parts", "given"}
+
+
 @pytest.fixture
 def call():
+    """Run a hop with valid arguments, except those that are overridden."""
     hops = Hops(read_adjacency(PATH), read_features(np.eye(3)), Method(3, (0.5,)), (0.5,))
     hops.advance()
-    return {"state": hops._state, "next": hops._next, "begin": 0, "end": 3, **hops._fixed}
+    right = {**hops._bound, "begin": 0, "end": 3, "state": hops._state, "following": hops._next}
+
+    def run(**wrong):
+        arguments = {**right, **wrong}
+        bound = {name: value for name, value in arguments.items() if name not in CALL}
+        _kernel.HopKernel(**bound).run(**{name: arguments[name] for name in arguments if name in CALL})
+
+    run()
+    return run
 
 
 @pytest.mark.parametrize(
@@ -29,15 +43,13 @@ def call():
         {"begin": 2, "end": 1},
         {"features": 0},
         {"groups": 2},
-        {"distance": 9},
-        {"weighting": -1},
         {"indptr": np.zeros(3, np.int64)},
         {"indptr": np.array([0, 1, 2, 99], np.int64)},
         {"weights": np.ones(1, np.float32)},
         {"state": np.zeros((2, 3), np.float32)},
         {"state": np.zeros((3, 3), np.int32)},
-        {"next": np.zeros((3, 2), np.float32)},
-        {"next": np.zeros((3, 3), np.float16)},
+        {"following": np.zeros((3, 2), np.float32)},
+        {"following": np.zeros((3, 3), np.float16)},
         {"sum": None},
         {"sum": np.zeros((3, 6), np.float32)[:, ::2]},
         {"total": np.zeros((1, 1), np.float32)},
@@ -49,18 +61,22 @@ def call():
         {"x": None, "x_indptr": np.zeros(2, np.int64)},
         {"centres": np.zeros((1, 3), np.float32), "component": np.zeros(2, np.int32)},
         {"centres": np.zeros((1, 2), np.float32), "component": np.zeros(3, np.int32)},
-        {"distance": 3},
-        {"state": None, "unscale": None},
-        {"state": None, "centred": True},
-        {"postpone": True},
+        {"distance": _kernel.Distance.stationary_cosine},
+        {"centred": True},
+        {"node": np.zeros(2, np.int32)},
+        {"node": np.zeros(3, np.int32), "x": np.zeros((2, 3), np.float32)},
+        {"owing": True, "postpone": True},
+        {"postpone": True, "pending": None},
+        {"postpone": True, "state": None},
         {"pending": np.zeros((3, 1), np.float32)},
-        {"pending": np.zeros((3, 2), np.float32), "state": None},
-        {"distance": 2, "scale": None},
+        {"parts": np.zeros((3, 2))},
+        {"given": np.zeros((3, 1))},
+        {"given": np.zeros((3, 2)), "distance": _kernel.Distance.none},
     ],
 )
 def test_wrong_shapes_and_options_raise(call, wrong):
     with pytest.raises(ValueError, match="kernel: "):
-        _kernel.hop(**{**call, **wrong})
+        call(**wrong)
 
 
 @pytest.mark.parametrize(
@@ -69,24 +85,43 @@ def test_wrong_shapes_and_options_raise(call, wrong):
         {"indices": np.zeros(4, np.int64)},
         {"sum": np.zeros((3, 3), np.float64)},
         {"inverse_degree": np.zeros(3)},
+        {"distance": 1},
+        {"weighting": "last"},
+        {"scale": None},
     ],
 )
 def test_arrays_of_another_type_are_not_copied_silently(call, wrong):
     with pytest.raises(TypeError):
-        _kernel.hop(**{**call, **wrong})
+        call(**wrong)
 
 
 @pytest.fixture
-def panels():
+def columns():
+    """Run a pass over panels of columns with valid arguments, except those that are overridden."""
     inputs = read_adjacency(PATH), read_features(np.eye(3))
-    fixed = cached._Panels(*inputs, n_hops=2, n_threads=1)._fixed
-    second = {
-        "unscale": np.ones(3, np.float32),
-        "hop_weights": np.ones((3, 3), np.float32),
-        "share": np.ones(3, np.float32),
-        "out": np.zeros((3, 3), np.float32),
+    bound = cached._Panels(*inputs, n_hops=2, n_threads=1)._bound
+    ones = np.ones(3, np.float32)
+    passes = {
+        "measure": {"begin": 0, "end": 1, "unscale": ones, "parts": np.zeros(8 * 3 * 3 * 2, np.float32)},
+        "smooth": {
+            "begin": 0,
+            "end": 1,
+            "unscale": ones,
+            "weights": np.ones((3, 3), np.float32),
+            "share": ones,
+            "out": np.zeros((3, 3), np.float32),
+            "ensemble": _kernel.Ensemble.write,
+            "fresh": True,
+        },
     }
-    return {"begin": 0, "end": 1, **fixed, **second}
+
+    def run(which, **wrong):
+        call = {name: wrong.pop(name, value) for name, value in passes[which].items()}
+        getattr(_kernel.ColumnKernel(**{**bound, **wrong}), which)(**call)
+
+    run("measure")
+    run("smooth")
+    return run
 
 
 @pytest.mark.parametrize(
@@ -98,7 +133,6 @@ def panels():
         {"hops": -1},
         {"hops": 3},
         {"slots": 0},
-        {"ensemble": 3},
         {"indptr": np.array([0, 1, 2, 99], np.int64)},
         {"node": np.zeros(2, np.int32)},
         {"unscale": np.ones(2, np.float32)},
@@ -106,22 +140,42 @@ def panels():
         {"x": np.zeros((3, 2), np.float32)},
         {"x": None, "x_indptr": np.zeros(3, np.int64)},
         {"buffers": np.zeros(3 * 3 * 32 - 1, np.float32)},
-        {"parts": np.zeros(7, np.float32)},
-        {"hop_weights": None},
-        {"hop_weights": np.ones((3, 2), np.float32)},
-        {"share": np.ones(2, np.float32)},
-        {"out": np.zeros((3, 2), np.float32)},
     ],
 )
-def test_wrong_panels_raise(panels, wrong):
-    _kernel.cached(**panels)
+@pytest.mark.parametrize("which", ["measure", "smooth"])
+def test_wrong_panels_raise(columns, which, wrong):
     with pytest.raises(ValueError, match="kernel: "):
-        _kernel.cached(**{**panels, **wrong})
+        columns(which, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("which", "wrong"),
+    [
+        ("measure", {"parts": np.zeros(7, np.float32)}),
+        ("smooth", {"weights": np.ones((3, 2), np.float32)}),
+        ("smooth", {"share": np.ones(2, np.float32)}),
+        ("smooth", {"out": np.zeros((3, 2), np.float32)}),
+    ],
+)
+def test_wrong_results_of_panels_raise(columns, which, wrong):
+    with pytest.raises(ValueError, match="kernel: "):
+        columns(which, **wrong)
+
+
+def test_arrays_live_as_long_as_the_kernel_that_is_bound_to_them():
+    hops = Hops(read_adjacency(PATH), read_features(np.eye(3)), Method(3, (0.5,)), (0.5,))
+    norms = hops._bound["x_norms"]
+    watched = sys.getrefcount(norms)
+    kernel = _kernel.HopKernel(**hops._bound)
+    assert sys.getrefcount(norms) > watched
+    del kernel
+    assert sys.getrefcount(norms) == watched
 
 
 def test_a_state_cannot_be_overwritten(call):
+    state = np.zeros((3, 3), np.float32)
     with pytest.raises(ValueError, match="cannot overwrite"):
-        _kernel.hop(**{**call, "next": call["state"]})
+        call(state=state, following=state)
 
 
 def test_padding_is_only_used_where_the_array_has_it():
@@ -129,7 +183,7 @@ def test_padding_is_only_used_where_the_array_has_it():
     hops = Hops(graph, X, Method(3, (0.0,)), (0.0,))
     hops.advance()
     base = np.full((4, 72), 7.0, np.float32)
-    _kernel.hop(**{**hops._fixed, "state": hops._state, "next": base[:3, 2:], "begin": 0, "end": 3})
+    hops._kernel.run(0, 3, state=hops._state, following=base[:3, 2:])
     assert np.allclose(base[:3, 2:], 1.0)
     assert (base[:, :2] == 7).all()
     assert (base[3] == 7).all()

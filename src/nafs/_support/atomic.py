@@ -1,4 +1,4 @@
-"""Output that appears whole or not at all: written under a temporary name beside its place, then renamed."""
+"""Atomic output: files and folders are written under a temporary name in the same folder, then renamed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from nafs._support.errors import OutputExistsError, Parameter
+
 
 def check_target(path: Path, *, force: bool) -> None:
     """Raise before any work is done if an output cannot be written at ``path``."""
     if path.exists() and not force:
-        raise FileExistsError(
-            f"{path} exists already; choose another name, or overwrite it (--force, force=True)"
+        raise OutputExistsError(
+            f"{path} exists already; choose another name, or overwrite it with ", Parameter("force", True)
         )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the folder {path.parent} for {path.name} does not exist; create it first")
@@ -24,16 +26,16 @@ def check_target(path: Path, *, force: bool) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
-    """A temporary file that becomes ``path`` if the block ends well, and vanishes otherwise."""
+    """Yield a temporary file that is renamed to ``path`` on success and deleted on error."""
     check_target(path, force=force)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file")
-    path = Path(os.path.realpath(path))  # a link stays one
+    path = Path(os.path.realpath(path))  # a symbolic link is followed, not replaced
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
     part = Path(name)
     try:
-        part.chmod(0o666 & ~_umask())  # mkstemp's 0600 would follow the file to its place
+        part.chmod(0o666 & ~_umask())  # mkstemp creates files with mode 0600
         yield part
         _put(part, path, force=force)
     finally:
@@ -41,15 +43,16 @@ def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def _put(part: Path, path: Path, *, force: bool) -> None:
-    """Give a finished file its name; without force, never that of a file that came meanwhile."""
+    """Rename a finished file. Without force, never replace a file that was created in the meantime."""
     if force:
         os.replace(part, path)
         return
     try:
         os.link(part, path)
     except FileExistsError:
-        raise FileExistsError(
-            f"{path} appeared meanwhile; left alone (--force, force=True overwrite it)"
+        raise OutputExistsError(
+            f"{path} was created by another program in the meantime and is left alone; overwrite it with ",
+            Parameter("force", True),
         ) from None
     except OSError:  # a file system without hard links
         os.replace(part, path)
@@ -57,14 +60,17 @@ def _put(part: Path, path: Path, *, force: bool) -> None:
 
 @contextmanager
 def whole_folder(path: Path, *, force: bool, contents: Collection[str]) -> Iterator[Path]:
-    """The same for a folder; one that holds anything else than ``contents`` is never replaced."""
+    """Yield a temporary folder that replaces ``path`` on success and is deleted on error.
+
+    An existing folder is replaced only if it holds nothing but ``contents``.
+    """
     check_target(path, force=force)
     if path.exists():
         if not path.is_dir():
-            raise FileExistsError(f"{path} is a file, not a folder; left alone")
-        strange = sorted({entry.name for entry in path.iterdir()} - set(contents))
-        if strange:
-            raise FileExistsError(f"{path} holds other things ({strange[0]}); left alone")
+            raise OutputExistsError(f"{path} is a file, not a folder; it is left alone")
+        foreign = sorted({entry.name for entry in path.iterdir()} - set(contents))
+        if foreign:
+            raise OutputExistsError(f"{path} holds other files ({foreign[0]}); it is left alone")
     part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
     try:
         part.chmod(0o777 & ~_umask())

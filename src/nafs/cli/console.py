@@ -1,19 +1,24 @@
-"""What commands print: progress and summaries on stderr, results on stdout."""
+"""What commands print: progress and summaries on stderr, results on stdout.
+
+A terminal gets coloured tables that wrap at its width. A file or a pipe gets lines that are never wrapped.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -33,7 +38,7 @@ results = Console()
 
 
 def peak_memory() -> int | None:
-    """Largest resident memory of this process so far, in bytes, where the system tells."""
+    """Largest resident memory of this process so far, in bytes; None if the system does not report it."""
     try:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -44,12 +49,12 @@ def peak_memory() -> int | None:
         import resource
     except ImportError:
         return None
-    found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return found if sys.platform == "darwin" else found * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 class _Interrupts:
-    """Ctrl-C that a library swallowed in its own callbacks is raised at the end of the block."""
+    """Raises a Ctrl-C that a library swallowed in a callback of its own when the block ends."""
 
     def __enter__(self) -> None:
         self.seen = False
@@ -72,10 +77,11 @@ class _Interrupts:
 
 @dataclass
 class Run:
-    """One command's progress, notes and summary."""
+    """One command's progress, notes and result."""
 
     quiet: bool = False
     as_json: bool = False
+    as_csv: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -112,18 +118,18 @@ class Run:
     def say(self, text: str) -> None:
         """Print a line before the work starts."""
         if not (self.quiet or self.as_json):
-            messages.print(text, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
+            say(text)
 
     def say_notes(self) -> None:
-        """Print what had to be decided on the way."""
+        """Print what the user should know about how the input was read and what was chosen."""
         if self.quiet or self.as_json:
             return
         for note in self.notes:
             messages.print("note:", style="yellow", end=" ")
-            messages.print(note, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
+            say(note)
 
     def finish(self, title: str, rows: list[tuple[str, str]], facts: dict[str, Any]) -> None:
-        """Print the summary, for people or as JSON on stdout."""
+        """Print a summary of what was written, for people or as JSON on stdout."""
         peak = peak_memory()
         if self.as_json:
             facts = facts | {
@@ -141,17 +147,84 @@ class Run:
         if peak is not None:
             rows.append(("peak memory", show_bytes(peak)))
         messages.print(title, style="bold")
-        messages.print(table_of(rows))
+        print_table(rows, on=messages)
+
+    def answer(
+        self,
+        facts: dict[str, Any] | list[dict[str, Any]],
+        rows: Sequence[Sequence[str]],
+        header: Sequence[str] | None = None,
+        *,
+        title: str | None = None,
+        records: list[dict[str, Any]] | None = None,
+    ) -> None:
+        """Print a result: the facts for programs, or the rows for people.
+
+        Parameters
+        ----------
+        facts : dict or list of dicts
+            Printed as JSON; a dict gets the notes too.
+        rows, header, title
+            The table for people.
+        records : list of dicts, optional
+            The lines of CSV; by default those of ``facts``.
+        """
+        if self.as_json:
+            shown = facts | {"notes": self.notes} if isinstance(facts, dict) else facts
+            print(json.dumps(shown, ensure_ascii=False))
+            return
+        self.say_notes()
+        if self.as_csv:
+            if records is None:
+                records = facts if isinstance(facts, list) else list(_flat(facts))
+            print_csv(records, header)
+            return
+        if title is not None:
+            results.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+        if rows:
+            print_table(rows, header)
 
 
-def table_of(rows: Sequence[tuple[str, ...]], header: tuple[str, ...] | None = None) -> Table:
-    """A plain table."""
-    table = Table(show_header=header is not None, box=None, pad_edge=False)
-    for i in range(len(rows[0])):
-        table.add_column(header[i] if header else "", style="cyan" if i == 0 else None, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))  # names in it are text, not markup
-    return table
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    messages.print(text, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
+
+
+def print_table(
+    rows: Sequence[Sequence[str]], header: Sequence[str] | None = None, *, on: Console = results
+) -> None:
+    """Print a table: wrapped at the width of a terminal, or as whole lines into a file or a pipe."""
+    if on.is_terminal:
+        table = Table(show_header=header is not None, box=None, pad_edge=False)
+        for i in range(len(rows[0])):
+            table.add_column(header[i] if header else "", style="cyan" if i == 0 else None, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))  # cells are text, not markup
+        on.print(table)
+        return
+    lines = [*([] if header is None else [header]), *rows]
+    widths = [max(cell_len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True))
+        on.file.write("  ".join(cells).rstrip() + "\n")
+
+
+def print_csv(records: Sequence[Mapping[str, Any]], header: Sequence[str] | None = None) -> None:
+    """Print records as CSV on stdout."""
+    names = list(records[0]) if records else list(header or ())
+    writer = csv.DictWriter(results.file, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[dict[str, Any]]:
+    """Facts as lines with a name and a value; facts within facts get names with a dot."""
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            shown = " ".join(map(str, value)) if isinstance(value, list | tuple) else value
+            yield {"name": f"{prefix}{name}", "value": shown}
 
 
 def show_seconds(seconds: float) -> str:

@@ -2,70 +2,91 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from nafs.cli import options as o
-from nafs.cli.console import Run, messages, results, table_of
+from nafs.cli.console import say
+from nafs.cli.flags import command
+from nafs.cli.options import Force, Quiet, TablePrinting
 from nafs.datasets.catalog import CATALOG, find
 from nafs.datasets.download import data_home, fetch, is_present
+from nafs.datasets.example_tables import copy_example_tables
 
 app = typer.Typer(
-    help="List, fetch and look at public graphs.",
+    help="List, download and describe public graphs.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Such as cora; see the list.", show_default=False)]
+_COUNTS = ("nodes", "edges", "features", "classes")
 
 
 @app.command(name="list")
-def show_list() -> None:
-    """Show the known data sets and which of them are here."""
-    rows = [
-        (name, "here" if is_present(entry) else "", *(_count(value) for value in _counts(entry)), entry.title)
+@command
+def show_list(printing: TablePrinting) -> None:
+    """List the known data sets and which of them are already downloaded."""
+    run = printing.start()
+    records = [
+        {"name": name, "present": is_present(entry)}
+        | {count: getattr(entry, count) for count in _COUNTS}
+        | {"title": entry.title}
         for name, entry in CATALOG.items()
     ]
-    results.print(table_of(rows, header=("name", "", "nodes", "edges", "features", "classes", "")))
-    messages.print(f"data folder: {data_home()}", markup=False, highlight=False, soft_wrap=True)
+    rows = [
+        (
+            str(record["name"]),
+            "yes" if record["present"] else "",
+            *("" if record[count] is None else f"{record[count]:,}" for count in _COUNTS),
+            str(record["title"]),
+        )
+        for record in records
+    ]
+    run.answer(records, rows, header=("name", "present", *_COUNTS, "title"))
+    run.say(f"data folder: {data_home()}")
+
+
+@app.command(name="example")
+@command
+def copy_example(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where to put the tables.")] = "example",
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Copy the small example tables that ship with nafs: papers, citations and topics."""
+    for path in copy_example_tables(Path(folder), force=force):
+        if not quiet:
+            say(str(path))
 
 
 @app.command(name="fetch")
+@command
 def fetch_some(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets to download.")],
-    quiet: o.QuietOption = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Download data sets into the data folder and check them."""
+    """Download data sets into the data folder and verify their checksums."""
     for entry in [find(name) for name in names]:
         for path in fetch(entry, progress=not quiet):
             if not quiet:
-                messages.print(str(path), markup=False, highlight=False, soft_wrap=True)
+                say(str(path))
 
 
 @app.command()
-def info(name: Name, as_json: o.JsonOption = False) -> None:
-    """Describe a data set, downloading it if need be."""
-    import json
-
+@command
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as cora; nafs datasets list shows all.")],
+    printing: TablePrinting,
+) -> None:
+    """Describe a data set; it is downloaded first if necessary."""
     from nafs.datasets import load_dataset
 
-    run = Run()
+    run = printing.start()
     with run.stage("read"):
-        data = load_dataset(name)
-    found = data.graph.describe()
+        data = load_dataset(name, progress=not printing.quiet)
+    description = data.graph.describe()
     parts = {part: len(nodes) for part, nodes in (data.split or {}).items()}
-    if as_json:
-        print(json.dumps(found.as_dict() | {"name": data.name, "title": data.title, "split": parts}))
-        return
-    rows = [("data set", data.name, data.title), *found.rows()]
+    rows = [("data set", data.name, data.title), *description.rows()]
     if parts:
         rows.append(("split", " / ".join(f"{count:,}" for count in parts.values()), " / ".join(parts)))
-    results.print(table_of(rows))
-
-
-def _counts(entry: object) -> list[int | None]:
-    return [getattr(entry, what) for what in ("nodes", "edges", "features", "classes")]
-
-
-def _count(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"
+    run.answer({"name": data.name, "title": data.title} | description.as_dict() | {"split": parts}, rows)

@@ -1,4 +1,4 @@
-"""`nafs demo`: the bundled digits from end to end, without network."""
+"""`nafs demo`: the bundled digits from end to end, without a network."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from nafs.cli import options as o
-from nafs.cli.console import Run, results, table_of
+from nafs.cli.console import print_table, results
+from nafs.cli.flags import command, flag
+from nafs.cli.options import OUTPUT, Force, Printing
 
 if TYPE_CHECKING:
     from nafs.embedding import Embedding
@@ -19,12 +18,20 @@ _SEEDS = 5
 _CONTENTS = ["embedding.parquet", "graph", "digits.png", "report.html"]
 
 
+@command
 def demo(
+    printing: Printing,
     output: Annotated[
-        str, typer.Option("--output", "-o", help="Folder for the embedding and the picture.")
+        str,
+        flag(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Folder for the embedding and a page.",
+            panel=OUTPUT,
+        ),
     ] = "nafs-demo",
-    force: o.ForceOption = False,
-    quiet: o.QuietOption = False,
+    force: Force = False,
 ) -> None:
     """Embed 1,797 bundled images of digits and compare clusters before and after."""
     from nafs._support.atomic import whole_folder
@@ -33,7 +40,7 @@ def demo(
     from nafs.pictures.demo import draw
     from nafs.tasks import evaluate_clustering
 
-    run = Run(quiet)
+    run = printing.start()
     folder = Path(output)
     with whole_folder(folder, force=force, contents=_CONTENTS) as part:
         with run.stage("graph"):
@@ -41,39 +48,40 @@ def demo(
         with run.stage("smooth"):
             embedding = embed(graph)
         assert graph.features is not None
-        assert graph.features.dense is not None
         with run.stage("cluster"):
-            matrices = {"raw pixels": graph.features.dense, "embedding": embedding.matrix}
-            rows = [
-                (
-                    name,
-                    *(
-                        dict(evaluate_clustering(matrix, graph, method="kmeans", seeds=_SEEDS).rows())[m]
-                        for m in ("NMI", "ARI")
-                    ),
-                )
+            matrices = {"raw pixels": graph.features.toarray(), "embedding": embedding.matrix}
+            scores = {
+                name: evaluate_clustering(matrix, graph, method="kmeans", seeds=_SEEDS)
                 for name, matrix in matrices.items()
-            ]
+            }
         with run.stage("draw"):
-            drawn = draw(part / "digits.png", graph, embedding)
+            has_picture = draw(part / "digits.png", graph, embedding)
         with run.stage("report") as advance:
-            told = _report(part / "report.html", graph, embedding, lambda name: advance(0, f"report: {name}"))
+            has_page = _report(
+                part / "report.html", graph, embedding, lambda name: advance(0, f"report: {name}")
+            )
         with run.stage("write"):
             embedding.write(part / "embedding.parquet", force=True)
             graph.save(part / "graph")
-    if not drawn or not told:
+    if not (has_picture and has_page):
         run.notes.append(
-            "no picture or no page: matplotlib or openTSNE is missing (pip install 'nafs[plot]')"
+            "a picture or the page is missing: install matplotlib and openTSNE (pip install 'nafs[plot]')"
         )
-    if not quiet:
-        results.print(f"K-means on {graph.n_nodes:,} digits, {_SEEDS} seeds; labels only judge", style="bold")
-        results.print(table_of(rows, header=("", "NMI", "ARI")))
-    files = [name for name in _CONTENTS if (folder / name).exists()]
-    run.finish("demo", [("result", ", ".join(str(folder / name) for name in files))], {})
+    if not (run.quiet or run.as_json):
+        results.print(
+            f"K-means on {graph.n_nodes:,} digits, {_SEEDS} seeds; the labels only measure the result",
+            style="bold",
+            soft_wrap=True,
+        )
+        rows = [(name, *(dict(score.rows())[m] for m in ("NMI", "ARI"))) for name, score in scores.items()]
+        print_table(rows, header=("", "NMI", "ARI"))
+    files = [str(folder / name) for name in _CONTENTS if (folder / name).exists()]
+    facts = {"output": files, "results": {name: score.as_dict() for name, score in scores.items()}}
+    run.finish("demo", [("result", ", ".join(files))], facts)
 
 
 def _report(path: Path, graph: Graph, embedding: Embedding, told: Callable[[str], None]) -> bool:
-    """The page of the demo; ``False`` where openTSNE is missing."""
+    """Write the page of the demo; ``False`` if openTSNE is missing."""
     from nafs.report import collect, write_page
     from nafs.smoothing.threads import check_threads
 

@@ -3,211 +3,136 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
-from nafs._support.budget import show_bytes
-from nafs.cli import options as o
+from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
-from nafs.embedding import Embedding, making_embedding, structural_note
-from nafs.engines import disk
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, engine_for
+from nafs.cli.flags import command, flag, switch
+from nafs.cli.options import OUTPUT, Force, Printing, beside
+from nafs.cli.reading import Edges, Reading, read
+from nafs.embedding import Embedding, embedding_of
 from nafs.engines.progress import Progress
-from nafs.engines.run import choose_engine
-from nafs.engines.settings import Settings
-from nafs.engines.work import WorkFolder
-from nafs.graph import Graph
+from nafs.pipeline import Decision, Job, Outcome, decide, execute
 from nafs.writers.embeddings import check_embedding_target, write_embedding_table
 
 
+@command
 def embed(
-    edges: o.EdgesArgument,
+    edges: Edges,
     output: Annotated[
         str,
-        typer.Option(
+        flag(
             "--output",
             "-o",
-            help="Where the embedding goes: .parquet, .csv, .tsv, .csv.gz, .npy; - for CSV on stdout.",
-            show_default=False,
-            rich_help_panel=o.OUTPUT,
+            metavar="FILE",
+            help="Where to write the embedding: .parquet, .csv, .tsv, .csv.gz, .npy, or - for CSV on stdout.",
+            panel=OUTPUT,
         ),
     ],
-    features: o.FeaturesOption = None,
-    labels: o.LabelsOption = None,
-    hops: o.HopsOption = "20",
-    r: o.ROption = "0,0.1,0.2,0.3,0.4,0.5",
-    ensemble: o.EnsembleOption = "mean",
-    weighting: o.WeightingOption = "adaptive",
-    distance: o.DistanceOption = "cosine",
-    preprocessing: o.PreprocessingOption = None,
-    center: o.CenterOption = "auto",
-    goal: o.GoalOption = "clusters",
-    clusters: o.ClustersOption = None,
-    reduce_to: o.ReduceOption = None,
-    reduction: o.ReductionOption = "svd",
-    columns: o.ColumnsOption = 128,
-    seed: o.SeedOption = 0,
-    source: o.SourceOption = None,
-    target: o.TargetOption = None,
-    weight: o.WeightOption = None,
-    unweighted: o.UnweightedOption = False,
-    ignore: o.IgnoreOption = None,
-    id_column: o.IdOption = None,
-    label_column: o.LabelOption = None,
-    delimiter: o.DelimiterOption = None,
-    header: o.HeaderOption = None,
-    comment: o.CommentOption = None,
-    missing: o.MissingOption = "error",
-    directed: o.DirectedOption = False,
-    self_loops: o.SelfLoopsOption = False,
-    threads: o.ThreadsOption = None,
-    memory_limit: o.MemoryOption = None,
-    float16: o.Float16Option = False,
-    engine: o.EngineOption = "auto",
-    work_dir: o.WorkDirOption = None,
-    resume: o.ResumeOption = False,
-    scheduler: o.SchedulerOption = None,
-    half_output: Annotated[
-        bool,
-        typer.Option("--half-output", help="Write the vectors in half precision.", rich_help_panel=o.OUTPUT),
-    ] = False,
+    reading: Reading,
+    embedding: EmbeddingOptions,
+    running: RunOptions,
+    printing: Printing,
+    dtype: Annotated[
+        str,
+        switch(
+            "--half-output",
+            help="Write the vectors in half precision, to halve the file.",
+            panel=OUTPUT,
+            on="float16",
+            off="float32",
+        ),
+    ] = "float32",
     layout: Annotated[
         str,
-        typer.Option(
-            help="Parquet: one column of lists (list) or one per dimension (columns).",
-            rich_help_panel=o.OUTPUT,
+        flag(
+            "--layout",
+            help="Shape of a Parquet table: list (one column of vectors) or columns (one per dimension).",
+            panel=OUTPUT,
         ),
     ] = "list",
-    force: o.ForceOption = False,
-    quiet: o.QuietOption = False,
-    as_json: o.JsonOption = False,
+    force: Force = False,
 ) -> None:
     """Embed the nodes of a graph.
 
     [dim]nafs embed edges.csv -f features.parquet -o embedding.parquet[/dim]
     """
-    run = Run(quiet, as_json)
-    settings = Settings(
-        n_hops=o.parse_hops(hops),
-        r=o.parse_r(r),
-        ensemble=ensemble,
-        weighting=weighting,
-        distance=distance,
-        n_threads=threads,
-        memory_limit=memory_limit,
-        state_dtype="float16" if float16 else "float32",
-        preprocessing=preprocessing,
-        center=center,
-        goal=goal,
-        n_clusters=clusters,
-        reduce_to=reduce_to,
-        reduction=reduction,
-        engine=engine if scheduler is None else "dask",
-        work_dir=work_dir or (None if output == "-" else f"{output}.work"),
+    run = printing.start()
+    to_stdout = output == "-"
+    settings = embedding.settings(
+        engine=engine_for(embedding.engine, running.client),
+        work_dir=embedding.work_dir or (None if to_stdout else f"{output}.work"),
     )
-    if scheduler is not None and engine not in ("auto", "dask"):
-        raise ValueError(f"--scheduler is for --engine dask; got --engine {engine}")
-    if half_output and not output.endswith((".npy", ".parquet", ".pq")):
-        raise ValueError("--half-output goes into .npy or .parquet")
-    force = force or (resume and not Path(output).exists())  # ids beside it may be there
-    if output != "-":
+    if dtype == "float16" and not output.endswith((".npy", ".parquet", ".pq")):
+        raise InputError(Parameter("dtype", dtype), " is for .npy and .parquet files")
+    force = force or (running.resume and not Path(output).exists())  # ids beside it may exist
+    if not to_stdout:
         check_embedding_target(output, layout, force=force)
-    elif as_json:
-        raise ValueError("--json and the embedding cannot both go to stdout; write the embedding to a file")
-    graph = o.read(run, locals())
-    if graph.features is None:
-        run.notes.append(structural_note(columns, seed))
-    begun = resume and settings.work_dir is not None and WorkFolder(Path(settings.work_dir)).about()
-    if begun:
-        run.say(f"going on with the run in {settings.work_dir}, in {len(begun['widths'])} panel(s)")
-    else:
-        if resume:
-            run.notes.append(f"there was no run to go on with in {settings.work_dir}: made from the start")
-        _say_what_it_takes(run, settings, graph, columns)
-    with _smooth(
-        run,
-        settings,
-        graph,
-        columns=columns,
-        seed=seed,
-        resume=resume,
-        client=scheduler,
-        dtype="float16" if half_output else "float32",
-    ) as embedding:
-        _write(run, embedding, output, layout, force)
-    n, width = embedding.matrix.shape
-    chosen = embedding.choice.reasons if embedding.choice is not None else ()
-    where = "stdout" if output == "-" else output
-    n_features = columns if graph.features is None else graph.features.shape[1]
+    elif printing.as_json:
+        raise InputError(
+            Parameter("as_json"),
+            " and the embedding cannot both go to stdout; write the embedding to a file",
+        )
+    graph = read(run, edges, reading, scratch_dir=beside(settings.resources.work_dir))
+    job = Job.of(graph, settings, dtype=dtype, resume=running.resume, client=running.client)
+    run.notes += job.notes
+    with run.stage("decide"):
+        decision = decide(job)
+    _announce(run, decision)
+    with _execute(run, decision) as outcome:
+        result = embedding_of(graph, job, outcome)
+        _write(run, result, output, layout, force)
+    n, width = result.matrix.shape
+    reasons = list(outcome.choice.reasons)
+    where = "stdout" if to_stdout else output
     run.finish(
         "embedding",
         [
             ("nodes", f"{n:,}"),
             ("edges", f"{graph.n_edges:,}"),
-            ("features", f"{n_features:,}"),
-            *(("chosen", reason) for reason in chosen),
+            ("features", f"{job.size.n_columns:,}"),
+            *(("chosen", reason) for reason in reasons),
             ("dimensions", f"{width:,}"),
-            ("engine", embedding.settings["engine"]),
+            ("engine", decision.plan.engine),
             ("result", where),
         ],
         {
             "output": where,
             "nodes": n,
             "edges": graph.n_edges,
-            "features": n_features,
+            "features": job.size.n_columns,
             "dimensions": width,
-            "chosen": list(chosen),
-            "settings": {name: value for name, value in embedding.settings.items() if value is not None},
+            "chosen": reasons,
+            "settings": {name: value for name, value in result.settings.items() if value is not None},
         },
     )
 
 
-def _say_what_it_takes(run: Run, settings: Settings, graph: Graph, columns: int) -> None:
-    """Before a run that goes through files: the disk and memory that it needs."""
-    width = columns if graph.features is None else graph.features.shape[1]
-    width = min(width, settings.reduce_to or width)
-    method, resources = settings.method(), settings.resources()
-    chosen = choose_engine(graph.adjacency, width, method, settings)
-    if chosen == "memory" or run.quiet:
-        return
-    stored = 0 if graph.features is None else graph.features.nbytes
-    plan = disk.plan(
-        graph.adjacency,
-        (width, stored),
-        method,
-        state_dtype=resources["state_dtype"],
-        memory_limit=resources["memory_limit"],
-    )
-    count, widest = len(plan.widths), max(plan.widths)
-    panels = f"{count} panel(s) of up to {widest} columns, {show_bytes(plan.nbytes)} of memory"
-    if chosen == "dask":
-        panels = "panels of columns on the workers"
-    run.say(
-        f"{chosen} engine: {panels}, up to {show_bytes(plan.disk_bytes)} of disk in "
-        f"{settings.work_dir or 'a temporary folder'}"
-    )
+def _announce(run: Run, decision: Decision) -> None:
+    """Print what was decided before the work starts, as `nafs plan` does."""
+    problem = decision.problem
+    if problem.interrupted_run:
+        panels = len(problem.interrupted_run["widths"])
+        run.say(f"resuming the run in {problem.work_dir}, in {panels} panel{'s' if panels > 1 else ''}")
+    elif problem.resume:
+        run.notes.append(f"there was no run to resume in {problem.work_dir}: started from the beginning")
+    where = "" if decision.plan.engine == "memory" else f" in {problem.work_dir or 'a temporary folder'}"
+    run.say(f"{decision.plan.explain()}{where}")
 
 
-@contextmanager
-def _smooth(run: Run, settings: Settings, graph: Graph, **options: Any) -> Iterator[Embedding]:
+def _execute(run: Run, decision: Decision) -> Outcome:
     done = 0.0
-    with ExitStack() as stack:
-        with run.stage("smooth", total=1.0) as advance:
+    with run.stage("smooth", total=1.0) as advance:
 
-            def progress(at: Progress) -> None:
-                nonlocal done
-                share = at.done / at.total
-                advance(share - done, _where(at))
-                done = share
+        def progress(at: Progress) -> None:
+            nonlocal done
+            share = at.done / at.total
+            advance(share - done, _where(at))
+            done = share
 
-            embedding = stack.enter_context(
-                making_embedding(graph, progress=progress, **options, **asdict(settings))
-            )
-        yield embedding
+        return execute(decision, progress)
 
 
 def _where(at: Progress) -> str:

@@ -1,6 +1,9 @@
-"""`nafs`: what a person sees when a command ends, well or not.
+"""`nafs`: how a command ends: its exit code, and one line about what went wrong.
 
 Nothing heavy is imported before Ctrl-C is taken care of.
+
+Exit codes: 0 done; 1 a bug in nafs, or nobody reads the output any more; 2 bad input, a wrong option, no
+space or too little memory; 130 interrupted by Ctrl-C; 143 terminated.
 """
 
 from __future__ import annotations
@@ -9,14 +12,7 @@ import os
 import signal
 import sys
 
-BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
-_OPTIONS = {  # what Python calls it, and the command line
-    "state_dtype='float16'": "--float16",
-    "ensemble=": "--ensemble ",
-    "memory_limit": "--memory-limit",
-    "n_threads": "--threads",
-    "n_hops": "--hops",
-}
+BUG, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -24,7 +20,7 @@ def main(arguments: list[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     try:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that temporary files go
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that temporary files are removed
         code = _run([word for word in words if word != "--debug"])
     except KeyboardInterrupt:
         print("interrupted; no output is half-written", file=sys.stderr)
@@ -36,19 +32,18 @@ def main(arguments: list[str] | None = None) -> None:
             import traceback
 
             traceback.print_exc()
-        expected = isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError))
-        code = _say(error, BAD_INPUT if expected else 1)
+        code = _explain(error)
     sys.exit(_flushed(code))
 
 
 def _flushed(code: int) -> int:
     """Write out what is left of the output, which may fail only now; the code to end with."""
     try:
-        if sys.stdout is not None:  # as it is where the shell closed it
+        if sys.stdout is not None:  # it is None if the shell closed it
             sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again
-        return code or (1 if isinstance(error, BrokenPipeError) else _say(error, BAD_INPUT))
+        return code or (1 if isinstance(error, BrokenPipeError) else _explain(error))
     return code
 
 
@@ -60,26 +55,52 @@ def _run(words: list[str]) -> int:
     try:
         code = app(words, standalone_mode=False, prog_name="nafs")
     except typer.TyperException as error:
-        show = getattr(error, "show", None)  # with the usage line, where it is about the options
+        show = getattr(error, "show", None)  # with the usage line, if it is about the options
         if show is None:
-            return _say(error, BAD_INPUT)
-        show()
+            _say(str(error))
+        else:
+            show()
         return BAD_INPUT
     except typer.Abort:
-        raise ValueError("the input ended before it was whole") from None
-    if code == INTERRUPTED:  # how typer tells of Ctrl-C
+        _say("the input ended too early")
+        return BAD_INPUT
+    if code == INTERRUPTED:  # how typer reports Ctrl-C
         raise KeyboardInterrupt
     return int(code or 0)
 
 
-def _say(error: Exception, code: int) -> int:
-    from nafs.cli.console import messages
+def _explain(error: Exception) -> int:
+    """Say in one line what went wrong; the exit code that belongs to it."""
+    from nafs._support.errors import InputError
+    from nafs.cli.flags import shown
 
-    text = " ".join(str(error).split()) or type(error).__name__
-    for name, option in _OPTIONS.items():
-        text = text.replace(name, option)
-    if code != BAD_INPUT:
-        text = f"unexpected {type(error).__name__}: {text} (--debug shows where)"
+    if isinstance(error, InputError):
+        _say(shown(error))
+        return BAD_INPUT
+    if isinstance(error, (OSError, MemoryError)) or _is_input_error_of_old(error):
+        _say(str(error) or "not enough memory")
+        return BAD_INPUT
+    _say(
+        f"this is a bug in nafs, not your mistake: {type(error).__name__}: {error} "
+        "(run the command again with --debug to see where, and please report it)"
+    )
+    return BUG
+
+
+def _is_input_error_of_old(error: Exception) -> bool:
+    """TRANSITIONAL: errors of rooms that do not raise InputError yet. Delete this with its only use."""
+    rooms = ("datasets",)
+    names = []
+    at = error.__traceback__
+    while at is not None:
+        names.append(at.tb_frame.f_globals.get("__name__", ""))
+        at = at.tb_next
+    room = next((name.split(".")[1] for name in reversed(names) if name.startswith("nafs.")), "")
+    return isinstance(error, (ValueError, TypeError, ImportError)) and room in rooms
+
+
+def _say(text: str) -> None:
+    from nafs.cli.console import messages, say
+
     messages.print("error:", style="bold red", end=" ")
-    messages.print(text, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
-    return code
+    say(" ".join(text.split()))

@@ -1,18 +1,20 @@
-"""`nafs report`: a page to look at."""
+"""`nafs report`: an embedding as a page to look at."""
 
 from __future__ import annotations
 
 import gzip
 import time
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any
 
 import typer
 
 from nafs._support.budget import show_bytes
-from nafs.cli import options as o
-from nafs.cli.console import Run, peak_memory
-from nafs.datasets.catalog import CATALOG
+from nafs.cli.console import peak_memory
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
+from nafs.cli.flags import command, flag, reject_changes
+from nafs.cli.options import OUTPUT, Force, Printing, beside
+from nafs.cli.reading import READING, Reading, is_dataset, load, read
 from nafs.embedding import Embedding, embed, with_some_features
 from nafs.graph import Graph
 from nafs.readers.tables import is_parquet
@@ -20,94 +22,81 @@ from nafs.smoothing.threads import check_threads
 from nafs.writers.tables import is_table
 
 
+@command
 def report(
-    target_name: Annotated[
+    name: Annotated[
         str,
         typer.Argument(
             metavar="EMBEDDING|DATASET|EDGES",
-            help="What nafs embed wrote; a data set by name; or edges as for embed, embedded first.",
+            help="A file that nafs embed wrote, a data set by name, or edges, which are embedded first.",
             show_default=False,
         ),
     ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="The page, .html.", rich_help_panel=o.OUTPUT)
-    ] = "report.html",
+    reading: Reading,
+    embedding: EmbeddingOptions,
+    running: RunOptions,
+    printing: Printing,
     graph_path: Annotated[
-        Optional[str],
-        typer.Option(
+        str | None,
+        flag(
             "--graph",
-            help="With an embedding: the edges that it was made from, for degrees, hops and neighbours.",
-            rich_help_panel=o.READING,
+            metavar="EDGES",
+            help="With an embedding: its edges, to show degrees, hops and linked nodes.",
+            panel=READING,
         ),
     ] = None,
-    features: o.FeaturesOption = None,
-    labels: o.LabelsOption = None,
-    hops: o.HopsOption = "20",
-    r: o.ROption = "0,0.1,0.2,0.3,0.4,0.5",
-    preprocessing: o.PreprocessingOption = None,
-    clusters: o.ClustersOption = None,
+    output: Annotated[
+        str, flag("--output", "-o", metavar="FILE", help="Where to write the page, .html.", panel=OUTPUT)
+    ] = "report.html",
     replay: Annotated[
-        bool, typer.Option("--replay/--no-replay", help="Draw the maps of a sample over hops too.")
+        bool,
+        flag(
+            "--replay/--no-replay",
+            help="Show how a sample's map changes with the hops.",
+            panel=OUTPUT,
+        ),
     ] = True,
-    source: o.SourceOption = None,
-    target: o.TargetOption = None,
-    weight: o.WeightOption = None,
-    unweighted: o.UnweightedOption = False,
-    ignore: o.IgnoreOption = None,
-    id_column: o.IdOption = None,
-    label_column: o.LabelOption = None,
-    delimiter: o.DelimiterOption = None,
-    header: o.HeaderOption = None,
-    comment: o.CommentOption = None,
-    missing: o.MissingOption = "error",
-    directed: o.DirectedOption = False,
-    self_loops: o.SelfLoopsOption = False,
-    threads: o.ThreadsOption = None,
-    force: o.ForceOption = False,
-    quiet: o.QuietOption = False,
-    as_json: o.JsonOption = False,
+    force: Force = False,
 ) -> None:
-    """Write a page with the map, the hops and the neighbours of every node.
+    """Write a page with a map of the nodes, their hops and their neighbours.
 
     [dim]nafs report embedding.parquet --graph edges.csv -f features.csv -o report.html[/dim]
     """
     from nafs.report.contents import collect, show_run
     from nafs.report.page import check_page_target, write_page
 
-    run = Run(quiet, as_json)
+    run = printing.start()
     check_page_target(output, force=force)
-    given = locals()
     facts = None
-    if _is_embedding(target_name, features, graph_path):
-        graph = None if graph_path is None else o.read(run, given | {"edges": graph_path})
+    if _is_embedding(name, reading.features, graph_path):
+        kept = ("n_clusters", "n_threads", "memory_limit")
+        reject_changes(embedding, EmbeddingOptions(), f"{name} is an embedding already", except_for=kept)
+        if graph_path is None:
+            reject_changes(reading, Reading(), "there are no edges to read; name them with --graph")
+            graph = None
+        else:
+            graph = read(run, graph_path, reading, scratch_dir=beside(output))
         with run.stage("vectors"):
-            made = Embedding.load(target_name, graph)
-        how = made.settings
-        if graph is not None and graph.features is None and "columns" in how:
-            graph = with_some_features(graph, int(how["columns"]), int(how.get("seed", 0)))
+            vectors = Embedding.load(name, graph)
+        graph = _with_features_of(vectors.settings, graph)
     else:
-        graph = with_some_features(_read(run, target_name, given))
+        known = load(run, name, reading).graph if is_dataset(name) else None
+        graph = known or read(run, name, reading, scratch_dir=beside(output))
+        graph = with_some_features(graph, embedding.columns, embedding.seed)
         run.notes += [note for note in graph.notes if note not in run.notes]
         start = time.perf_counter()
         with run.stage("embed"):
-            made = embed(
-                graph,
-                n_hops=o.parse_hops(hops),
-                r=o.parse_r(r),
-                preprocessing=preprocessing,
-                n_clusters=clusters or (None if graph.labels is None else len(graph.labels.classes)),
-                n_threads=threads,
-            )
+            vectors = _embed(graph, embedding, running)
         facts = show_run(time.perf_counter() - start, peak_memory())
     with run.stage("collect") as advance:
         data = collect(
-            made,
+            vectors,
             graph,
-            title=f"nafs: {Path(target_name).stem}",
-            n_clusters=clusters,
+            title=f"nafs: {Path(name).stem}",
+            n_clusters=embedding.n_clusters,
             replay=replay,
             run=facts,
-            n_threads=check_threads(threads),
+            n_threads=check_threads(embedding.n_threads),
             told=lambda part: advance(0, f"collect: {part}"),
         )
     size = write_page(data, output, force=force)
@@ -115,12 +104,24 @@ def report(
     run.finish(
         "report",
         [("nodes shown", f"{shown:,}"), ("size", show_bytes(size)), ("result", output)],
-        {"output": output, "nodes": len(made), "shown": shown, "bytes": size},
+        {"output": output, "nodes": len(vectors), "shown": shown, "bytes": size},
     )
 
 
+def _embed(graph: Graph, embedding: EmbeddingOptions, running: RunOptions) -> Embedding:
+    classes = None if graph.labels is None else len(graph.labels.classes)
+    return embed(graph, **embedding.for_library(running, n_clusters=embedding.n_clusters or classes))
+
+
+def _with_features_of(settings: dict[str, Any], graph: Graph | None) -> Graph | None:
+    """The graph with the structural features that an embedding was made from, if it was."""
+    if graph is None or graph.features is not None or "columns" not in settings:
+        return graph
+    return with_some_features(graph, int(settings["columns"]), int(settings.get("seed", 0)))
+
+
 def _is_embedding(name: str, features: str | None, graph: str | None) -> bool:
-    """Vectors in a file, and not edges: said by --graph, by what is beside, or by the columns."""
+    """Whether a file holds vectors rather than edges: by the other options, its suffix or its columns."""
     if graph is not None:
         return True
     path = Path(name)
@@ -142,14 +143,5 @@ def _is_embedding(name: str, features: str | None, graph: str | None) -> bool:
 
 
 def _has_vectors(names: list[str]) -> bool:
-    """Whether columns are those of an embedding that was written."""
+    """Whether these are the columns of a written embedding."""
     return "embedding" in names or {"id", "e0"} <= set(names)
-
-
-def _read(run: Run, name: str, given: dict[str, object]) -> Graph:
-    if not Path(name).exists() and name.lower().replace("_", "-") in CATALOG:
-        from nafs.datasets import load_dataset
-
-        with run.stage("read"):
-            return load_dataset(name, progress=not run.quiet).graph
-    return o.read(run, given | {"edges": name})

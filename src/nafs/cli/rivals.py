@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 from nafs._support.atomic import whole_file
 from nafs._support.checks import check_choice
-from nafs.cli.console import Run, results
+from nafs._support.errors import InputError, Parameter
+from nafs.cli.console import Run, print_table, results
 from nafs.graph import Graph
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ WIDTH = 40  # characters of the longest bar
 
 def check_request(tier: str, chart: str | None, embedding: str | None) -> None:
     """Raise one clear line for options that do not go together."""
-    check_choice("--rivals", tier, ("none", "fast", "all"))
+    check_choice("rivals", tier, ("none", "fast", "all"))
     if chart is not None and tier == "none":
-        raise ValueError("--chart draws the comparison with rivals; add --rivals fast or --rivals all")
+        raise InputError(Parameter("chart"), " draws the comparison with rivals; add --rivals fast or all")
     if tier != "none" and embedding is not None:
-        raise ValueError("--rivals embeds the graph itself; leave --embedding out")
+        raise InputError(Parameter("rivals"), " embeds the graph itself; leave --embedding out")
 
 
 def compare_with_rivals(
@@ -89,21 +89,14 @@ def show_comparison(comparison: Comparison) -> None:
     if not comparison.values:
         return
     first = comparison.metrics[0]
-    table, chart = Table(box=None, pad_edge=False), Table(box=None, pad_edge=False, show_header=False)
-    for name in ("method", *comparison.metrics, "time", "memory"):
-        table.add_column(name, no_wrap=True)
-    means = {name: float(np.mean(comparison.values[name][first])) for name in comparison.values}
+    means = {name: float(np.mean(comparison.values[name][first])) for name in comparison.ordered()}
     longest = max(*means.values(), 1e-9)
-    for name in comparison.ordered():
-        style = "bold" if name == OURS else ""
-        table.add_row(name, *comparison.row(name), style=style)
-        bar = "█" * max(0, round(WIDTH * means[name] / longest))
-        chart.add_row(name, bar, f"{means[name]:.3f}", style=style)
     title = f"{comparison.task}: NAFS and rivals, the same splits, seeds and heads"
-    results.print(title, style="bold", markup=False, highlight=False)
-    results.print(table)
-    results.print(first, style="bold", highlight=False)
-    results.print(chart)
+    results.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    header = ("method", *comparison.metrics, "time", "memory")
+    print_table([[name, *comparison.row(name)] for name in means], header)
+    bars = {name: "█" * max(0, round(WIDTH * mean / longest)) for name, mean in means.items()}
+    print_table([[name, bars[name], f"{mean:.3f}"] for name, mean in means.items()], ("method", first, ""))
 
 
 def write_charts(comparisons: list[Comparison], path: Path, *, force: bool = True) -> list[Path]:

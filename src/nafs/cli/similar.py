@@ -1,105 +1,102 @@
-"""`nafs similar`: what is near a node in an embedding."""
+"""`nafs similar`: the nearest nodes in an embedding."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
 from nafs._support.atomic import check_target, whole_file
-from nafs.cli import options as o
-from nafs.cli.console import Run, results, table_of
+from nafs._support.errors import InputError, Parameter
+from nafs.cli.console import Run, results
+from nafs.cli.flags import command, flag
+from nafs.cli.options import Count, Force, TableFile, TablePrinting, Threads
 from nafs.embedding import Embedding
 from nafs.smoothing.threads import check_threads
 from nafs.writers.tables import is_table, write_table
 
-EmbeddingArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="EMBEDDING",
-        help="What nafs embed wrote, or any table of vectors keyed by id: .parquet, .csv, .npy.",
-        show_default=False,
-    ),
-]
-CountOption = Annotated[int, typer.Option("--count", "-k", help="How many.")]
-TableOption = Annotated[
-    Optional[str],
-    typer.Option("--output", "-o", help="A table: .parquet, .csv, .tsv.", rich_help_panel=o.OUTPUT),
-]
 
-
+@command
 def similar(
-    embedding: EmbeddingArgument,
-    nodes: Annotated[
-        Optional[list[str]],
-        typer.Argument(metavar="NODE...", help="Ids; --all for every node.", show_default=False),
-    ] = None,
-    count: CountOption = 10,
-    every: Annotated[bool, typer.Option("--all", help="Of every node; needs -o.")] = False,
-    score: Annotated[str, typer.Option(help="cosine or inner (product).")] = "cosine",
-    exact: Annotated[
-        Optional[bool],
-        typer.Option(
-            "--exact/--approximate",
-            help="Compare with every node, or through an index "
-            "[dim](default: exact unless an index takes less time)[/dim].",
+    embedding: Annotated[
+        str,
+        typer.Argument(
+            metavar="EMBEDDING",
+            help="A file that nafs embed wrote, or a table of vectors with ids: .parquet, .csv, .npy.",
             show_default=False,
         ),
+    ],
+    printing: TablePrinting,
+    nodes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NODE...", help="Ids of nodes, or --all for every node.", show_default=False),
     ] = None,
-    output: TableOption = None,
-    threads: o.ThreadsOption = None,
-    force: o.ForceOption = False,
-    quiet: o.QuietOption = False,
-    as_json: o.JsonOption = False,
+    k: Count = 10,
+    every: Annotated[bool, flag("--all", help="Find the neighbours of every node; needs --output.")] = False,
+    score: Annotated[
+        str, flag("--score", help="How to compare vectors: cosine, or inner for the inner product.")
+    ] = "cosine",
+    exact: Annotated[
+        bool | None,
+        flag(
+            "--exact/--approximate",
+            help="Compare with every node, or use an index, which is faster for many nodes "
+            "[dim](default: whichever is faster)[/dim].",
+        ),
+    ] = None,
+    output: TableFile = None,
+    n_threads: Threads = None,
+    force: Force = False,
 ) -> None:
     """Find the nearest nodes of some nodes, or of all.
 
     [dim]nafs similar embedding.parquet ann bob -k 5[/dim]
     """
-    run = Run(quiet, as_json)
+    run = printing.start()
     if every == bool(nodes):
-        raise ValueError("name at least one node, or say --all" if not nodes else "name nodes or say --all")
+        raise InputError("name at least one node, or use " if not nodes else "name nodes or use ", _EVERY)
     if every and output is None:
-        raise ValueError("--all finds neighbours of every node: say where they go (-o neighbors.parquet)")
+        raise InputError(_EVERY, " prints too much for a screen; name a file with ", Parameter("output"))
     check_table_target(output, force=force)
     with run.stage("read"):
         vectors = Embedding.load(embedding)
     with run.stage("search", total=1) as advance:
-        found = vectors.similar(
+        neighbors = vectors.similar(
             None if every else nodes,
-            count,
+            k,
             score=score,
             exact=exact,
-            n_threads=check_threads(threads),
+            n_threads=check_threads(n_threads),
             progress=advance,
         )
-    show_table(run, found, output, force=force)
+    show_table(run, neighbors, output, force=force)
+
+
+_EVERY = Parameter("every")
 
 
 def check_table_target(output: str | None, *, force: bool) -> None:
     """Raise, before any work is done, if a table cannot be written."""
     if output is not None:
         if not is_table(output):
-            raise ValueError(f"{output}: tables are written as .parquet, .csv or .tsv")
+            raise InputError(f"{output}: tables are written as .parquet, .csv or .tsv")
         check_target(Path(output), force=force)
 
 
 def show_table(run: Run, table: Any, output: str | None, *, force: bool) -> None:
-    """Write an Arrow table, or print it for people or as JSON."""
+    """Write an Arrow table to a file, or print it."""
     names, rows = table.column_names, table.num_rows
     if output is not None:
         with run.stage("write"), whole_file(Path(output), force=force) as part:
             write_table(part, output, rows, len(names), lambda a, b: table.slice(a, b - a))
         run.finish("table", [("rows", f"{rows:,}"), ("result", output)], {"output": output, "rows": rows})
-    elif run.as_json:
-        print(json.dumps(table.to_pylist(), ensure_ascii=False))
-    elif not rows:
-        results.print("nothing found")
+    elif not rows and not (run.as_json or run.as_csv):
+        run.say_notes()
+        results.print("no rows")
     else:
-        shown = [tuple(_show(value) for value in row.values()) for row in table.to_pylist()]
-        results.print(table_of(shown, tuple(names)))
+        records = table.to_pylist()
+        run.answer(records, [tuple(_show(value) for value in row.values()) for row in records], names)
 
 
 def _show(value: object) -> str:

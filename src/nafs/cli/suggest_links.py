@@ -1,78 +1,73 @@
-"""`nafs suggest-links`: pairs without an edge that ought to have one."""
+"""`nafs suggest-links`: pairs of nodes without an edge that probably should have one."""
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
-import typer
-
-from nafs.cli import options as o
-from nafs.cli.console import Run
-from nafs.cli.similar import CountOption, TableOption, check_table_target, show_table
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
+from nafs.cli.flags import command, flag, reject_changes
+from nafs.cli.options import Count, Force, TableFile, TablePrinting, beside
+from nafs.cli.reading import Edges, Reading, read
+from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
-from nafs.smoothing.threads import check_threads
+
+FOR_LINKS = EmbeddingOptions(n_hops="auto", goal="links")
 
 
+@command
 def suggest_links(
-    edges: o.EdgesArgument,
-    features: o.FeaturesOption = None,
-    labels: o.LabelsOption = None,
+    edges: Edges,
+    reading: Reading,
+    running: RunOptions,
+    printing: TablePrinting,
+    options: EmbeddingOptions = FOR_LINKS,
     embedding: Annotated[
-        Optional[str],
-        typer.Option(help="Vectors to go by [dim](default: embedded with --hops)[/dim]."),
+        str | None,
+        flag(
+            "--embedding",
+            metavar="FILE",
+            help="Use the vectors of this file [dim](default: the graph is embedded first)[/dim].",
+        ),
     ] = None,
-    node: Annotated[
-        Optional[list[str]],
-        typer.Option("--node", help="Links of this node; may come again.", show_default=False),
+    ids: Annotated[
+        list[str] | None,
+        flag("--node", metavar="ID", help="Suggest links of this node only; may be repeated."),
     ] = None,
-    count: CountOption = 10,
+    k: Count = 10,
     score: Annotated[
-        Optional[str],
-        typer.Option(help="inner or cosine [dim](default: as hidden edges say, or inner)[/dim]."),
+        str | None,
+        flag(
+            "--score",
+            metavar="SCORE",
+            help="How to compare vectors: inner or cosine "
+            "[dim](default: whichever finds hidden edges better, or inner)[/dim].",
+        ),
     ] = None,
-    hops: Annotated[
-        str,
-        typer.Option("--hops", help="Number, or auto: by hidden edges.", rich_help_panel=o.METHOD),
-    ] = "auto",
-    source: o.SourceOption = None,
-    target: o.TargetOption = None,
-    weight: o.WeightOption = None,
-    unweighted: o.UnweightedOption = False,
-    ignore: o.IgnoreOption = None,
-    id_column: o.IdOption = None,
-    label_column: o.LabelOption = None,
-    delimiter: o.DelimiterOption = None,
-    header: o.HeaderOption = None,
-    comment: o.CommentOption = None,
-    missing: o.MissingOption = "error",
-    self_loops: o.SelfLoopsOption = False,
-    output: TableOption = None,
-    threads: o.ThreadsOption = None,
-    force: o.ForceOption = False,
-    quiet: o.QuietOption = False,
-    as_json: o.JsonOption = False,
+    output: TableFile = None,
+    force: Force = False,
 ) -> None:
-    """Suggest the best missing links: of some nodes, or of the whole graph.
+    """Suggest the most likely missing links, of some nodes or in the whole graph.
 
     [dim]nafs suggest-links edges.csv -f features.csv --node ann -k 5[/dim]
     """
-    run = Run(quiet, as_json)
+    run = printing.start()
     check_table_target(output, force=force)
-    graph = o.read(run, locals())
+    if embedding is not None:
+        kept = ("n_threads", "memory_limit")
+        reject_changes(options, FOR_LINKS, f"the vectors come from {embedding}", except_for=kept)
+    graph = read(run, edges, reading, scratch_dir=beside(output))
     if embedding is not None:
         vectors = Embedding.load(embedding, graph)
     else:
         with run.stage("embed"):
-            vectors = embed(graph, n_hops=o.parse_hops(hops), goal="links", n_threads=threads)
+            vectors = embed(graph, **options.for_library(running))
         assert vectors.choice is not None
         run.notes += vectors.choice.reasons
-    options = {} if score is None else {"score": score}
     with run.stage("search", total=1) as advance:
-        found = vectors.suggest_links(
-            graph, count, node or None, n_threads=check_threads(threads), progress=advance, **options
+        links = vectors.suggest_links(
+            graph, k, ids or None, score=score, n_threads=options.n_threads, progress=advance
         )
-    if found.num_rows < count * (len(node) if node else 1):
-        run.notes.append(f"{found.num_rows} missing links found, fewer than asked for")
-    if output is None:
-        run.say_notes()
-    show_table(run, found, output, force=force)
+    wanted = k * (len(ids) if ids else 1)
+    if links.num_rows < wanted:
+        run.notes.append(f"found only {links.num_rows} missing links; {wanted} were asked for")
+    show_table(run, links, output, force=force)

@@ -1,1 +1,1 @@
-"""Where hops run. One engine so far: memory."""
+"""Where hops run: in memory, through files, or on a Dask cluster."""

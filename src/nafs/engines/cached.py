@@ -1,62 +1,66 @@
-"""The memory engine's way for small graphs of many features: a few columns take all hops in the cache.
+"""The memory engine's strategy for small graphs with many features: a few columns at a time, in the cache.
 
-Only distances look at whole rows. So a first pass over the columns measures what they add to the distances,
-and a second one smooths them again, now with the weights: twice the work, but states never leave the
-processor's cache, where the usual way waits for main memory.
+Only the distances need whole rows. A first pass over the columns measures what they contribute to the
+distances; a second pass smooths them again with the resulting weights. That is twice the work, but the
+states never leave the processor's cache, while the usual strategy waits for main memory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from nafs.engines.base import Problem
 from nafs.engines.progress import Report
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
-from nafs.smoothing.hops import BLOCK_WORK, ENSEMBLE, Layout, aligned_bytes, unit_of
-from nafs.smoothing.inspection import weights_of
+from nafs.smoothing.distances import distance_named
+from nafs.smoothing.ensembles import ensemble_named
+from nafs.smoothing.hops import BLOCK_WORK, Layout, aligned_bytes, unit_of
 from nafs.smoothing.method import Method
+from nafs.smoothing.weightings import weighting_named
 
-SLOTS = 8  # sums over panels, whose order no number of threads changes; more threads are not used
-LARGE = 32 << 20  # bytes of two states and a sum; smaller ones stay in the cache anyway
-CACHE = 8 << 20  # bytes of a panel's two states and features, of which each core has one
-_SMALL = 1e-12  # of the largest value: rows below it need float64 products
+SLOTS = 8  # partial sums over panels, which fix the order of addition; also the most threads used
+LARGE = 32 << 20  # bytes of two states and a sum; smaller ones fit into the cache anyway
+CACHE = 8 << 20  # bytes of the two states and the features of a panel, one panel per core
+_SMALL = 1e-12  # relative to the largest value; smaller rows need float64 products
 
 
-def pays(graph: Adjacency, features: Features, method: Method, state_dtype: str) -> bool:
-    """Whether this way is for a method and faster, and takes no more memory than the usual one."""
-    n, f = features.shape
+def pays(problem: Problem) -> bool:
+    """Whether this strategy supports the method, is faster, and needs no more memory than the usual one."""
+    graph, method, n, f = problem.graph, problem.method, problem.graph.n_nodes, problem.size.n_columns
     return (
         3 * n * f * 4 > LARGE
         and 3 * n * _kernel.COLUMNS * 4 <= CACHE
-        and _work(graph, method.n_hops) <= 4 * BLOCK_WORK  # signals are looked at between panels
-        and state_dtype == "float32"
-        and (method.weighting == "average" or (method.uses_distance and method.distance == "cosine"))
-        and _nbytes(graph, features, method) <= Layout(n, f, 1).nbytes(method)
+        and _work(graph, method.n_hops) <= 4 * BLOCK_WORK  # signals are handled between panels
+        and problem.resources.state_dtype == "float32"
+        and weighting_named(method.weighting).keeps_sum
+        and (not method.uses_distance or distance_named(method.distance).in_cache)
+        and _nbytes(problem) <= Layout(n, f, 1).nbytes(method)
     )
 
 
 def _work(graph: Adjacency, n_hops: int) -> int:
-    """Values gathered for one panel."""
+    """Number of values gathered for one panel."""
     return (graph.n_stored + graph.n_nodes) * _kernel.COLUMNS * (n_hops + 1)
 
 
-def _nbytes(graph: Adjacency, features: Features, method: Method) -> int:
-    """Bytes that are held besides the result, at most."""
-    n = graph.n_nodes
+def _nbytes(problem: Problem) -> int:
+    """Peak memory besides the result, in bytes."""
+    n = problem.graph.n_nodes
     panels = 3 * n * _kernel.COLUMNS * 4 * SLOTS
-    copies = 32 * graph.n_stored + 40 * n + (0 if features.dense is not None else features.nbytes)
-    return panels + copies + (method.n_hops + 1) * n * (8 * SLOTS + 48)
+    copies = 32 * problem.graph.n_stored + 40 * n + (problem.size.nbytes if problem.size.sparse else 0)
+    return panels + copies + (problem.method.n_hops + 1) * n * (8 * SLOTS + 48)
 
 
 def embed(
     graph: Adjacency, features: Features, method: Method, *, n_threads: int, report: Report
 ) -> NDArray[np.float32] | None:
-    """The embedding, or ``None`` where some rows are too small for this way.
+    """The embedding, or ``None`` if a row is too small for float32 products.
 
     Parameters
     ----------
@@ -70,6 +74,7 @@ def embed(
     -------
     ndarray of float32, shape (n, columns), or None
     """
+    distance, ensemble = distance_named(method.distance), ensemble_named(method.ensemble)
     f, unit = features.shape[1], unit_of(features.largest)
     norms = features.norms.astype(np.float64) / unit
     if method.uses_distance and (norms[norms > 0] < _SMALL).any():
@@ -85,30 +90,23 @@ def embed(
             measured = panels.measure(unscale, report.ticker(method.n_hops, (r,), "measure"))
             if ((measured[..., 1] < _SMALL**2) & (norms > 0)).any():
                 return None
-            distances = _cosines(measured, norms)
+            distances = distance.formula(measured[..., 0], measured[..., 1], norms)
         else:
             distances = np.zeros((method.n_hops + 1, graph.n_nodes))
-        factor = 1 / len(method.r) if method.ensemble == "mean" else 1.0
         panels.smooth(
             unscale,
-            weights_of(distances, method.weighting, method.distance, axis=0),
-            (degrees**r * unit * factor).astype(np.float32),
-            out[:, i * f : (i + 1) * f] if method.ensemble == "concat" else out,
-            ensemble=ENSEMBLE[method.ensemble],
+            weighting_named(method.weighting).weights(distances, distance, axis=0),
+            (degrees**r * unit * ensemble.factor(len(method.r))).astype(np.float32),
+            out[:, i * f : (i + 1) * f] if ensemble.side_by_side else out,
+            ensemble=ensemble.code,
             fresh=i == 0,
             tick=report.ticker(method.n_hops, (r,)),
         )
     return out
 
 
-def _cosines(measured: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """To the node's own features, of shape (hops + 1, n)."""
-    dots, sizes = measured[..., 0], np.sqrt(measured[..., 1]) * norms
-    return np.asarray(np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0))
-
-
 class _Panels:
-    """A graph and features as the kernel has them: nodes numbered so that neighbours lie close together."""
+    """Graph and features for the kernel: nodes are renumbered so that neighbours lie close together."""
 
     def __init__(self, graph: Adjacency, features: Features, n_hops: int, n_threads: int) -> None:
         n, f = features.shape
@@ -120,9 +118,9 @@ class _Panels:
         rows = adjacency[self.order]
         threads = min(n_threads, SLOTS)
         panel = 3 * n * _kernel.COLUMNS
-        self._n, self._panels = n, -(-f // _kernel.COLUMNS)
+        self._n, self._hops, self._panels = n, n_hops, -(-f // _kernel.COLUMNS)
         self._step = max(threads, BLOCK_WORK // _work(graph, n_hops))
-        self._fixed: dict[str, Any] = {
+        self._bound: dict[str, Any] = {
             "indptr": rows.indptr.astype(np.int64, copy=False),
             "indices": number[rows.indices],
             "weights": None if graph.weights is None else rows.data,
@@ -134,19 +132,15 @@ class _Panels:
             "buffers": aligned_bytes(4 * panel * threads).view(np.float32),
             "slots": SLOTS,
             "threads": threads,
+            **features.by_column("x", number),
         }
-        if features.dense is not None:
-            self._fixed["x"] = features.dense
-        else:
-            columns = sp.csc_array(features.sparse)
-            self._fixed["x_indptr"] = columns.indptr.astype(np.int64)
-            self._fixed["x_indices"] = number[columns.indices]
-            self._fixed["x_values"] = columns.data
+        self._kernel = _kernel.ColumnKernel(**self._bound)
 
     def measure(self, unscale: NDArray[np.float32], tick: Any) -> NDArray[np.float64]:
-        """Dot products with the features and squares, of shape (hops + 1, n, 2)."""
-        parts = np.zeros((SLOTS, self._fixed["hops"] + 1, self._n, 2), np.float32)
-        self._run(tick, unscale=unscale, parts=parts.reshape(-1))
+        """Dot products with the features, and squared norms; shape (hops + 1, n, 2)."""
+        parts = np.zeros((SLOTS, self._hops + 1, self._n, 2), np.float32)
+        for begin, end in self._steps(tick):
+            self._kernel.measure(begin, end, unscale=unscale, parts=parts.reshape(-1))
         return np.asarray(parts.sum(axis=0, dtype=np.float64))
 
     def smooth(
@@ -156,19 +150,28 @@ class _Panels:
         share: NDArray[np.float32],
         out: NDArray[np.float32],
         *,
-        ensemble: int,
+        ensemble: _kernel.Ensemble,
         fresh: bool,
         tick: Any,
     ) -> None:
-        """Combine the embedding of one r into ``out``."""
-        self._run(
-            tick, unscale=unscale, hop_weights=weights, share=share, out=out, ensemble=ensemble, fresh=fresh
-        )
+        """Add the embedding of one r to ``out``, as the ensemble requires."""
+        for begin, end in self._steps(tick):
+            self._kernel.smooth(
+                begin,
+                end,
+                unscale=unscale,
+                weights=weights,
+                share=share,
+                out=out,
+                ensemble=ensemble,
+                fresh=fresh,
+            )
 
-    def _run(self, tick: Any, **arguments: Any) -> None:
-        rows = self._n * (self._fixed["hops"] + 1)
+    def _steps(self, tick: Any) -> Iterator[tuple[int, int]]:
+        """Ranges of panels. Signals are handled, and progress is reported, between them."""
+        rows = self._n * (self._hops + 1)
         for begin in range(0, self._panels, self._step):
             end = min(self._panels, begin + self._step)
-            _kernel.cached(begin=begin, end=end, **self._fixed, **arguments)
+            yield begin, end
             if tick is not None:
                 tick(rows * end // self._panels - rows * begin // self._panels)

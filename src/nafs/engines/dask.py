@@ -1,14 +1,13 @@
-"""The Dask engine: the tasks of the disk engine, as futures on many machines that share a folder.
+"""The Dask engine: panels as futures on machines that share a folder.
 
-Workers read the graph and their panel from the folder and write what they make into it; names travel through
-the scheduler, and nothing else. A task whose worker is lost is made again by another, with the same bits.
+Workers read the graph and their panel from the folder and write their results into it; only file names pass
+through the scheduler. If a worker is lost, another one repeats its task with bit-identical results.
 """
 
 from __future__ import annotations
 
 import secrets
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,23 +18,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.engines import disk
-from nafs.engines.columns import ColumnPanels, write_norms, write_panels
-from nafs.engines.panels import Panels, Task, list_tasks, missing, results_of
-from nafs.engines.progress import ProgressCallback, Report, count_passes
+from nafs._support.errors import MissingExtraError
+from nafs._support.mapped import mapped_file
+from nafs.engines.base import Problem
+from nafs.engines.columns import ColumnPanels
+from nafs.engines.panel_engine import Done, Executor, PanelEngine
+from nafs.engines.panels import Panels, Task
+from nafs.engines.progress import Report
 from nafs.engines.work import WorkFolder
-from nafs.graph import Adjacency, Features
+from nafs.graph import Adjacency
 from nafs.smoothing.method import Method
 
 _RETRIES = 3
-_SECONDS = 10  # to reach a scheduler
-_ARRAYS = ("indptr", "indices", "weights")
-_BUSY = threading.Lock()  # two tasks of one process would share states
+_SECONDS = 10  # timeout for reaching a scheduler
+_BUSY = threading.Lock()  # tasks of one process share their states, so they must not overlap
+
+
+class DaskEngine(PanelEngine):
+    """Panels on the workers of a Dask cluster."""
+
+    name = "dask"
+    all_in_files = True
+
+    def workers(self, problem: Problem) -> tuple[int, bool]:
+        """Number of workers of the cluster. Workers that we start ourselves share the memory limit."""
+        if problem.client is None and _default_client() is None:
+            return problem.resources.threads, True
+        with _connected(problem.client, problem.resources.threads) as (client, _):
+            return max(1, len(client.scheduler_info(n_workers=-1)["workers"])), False
+
+    @contextmanager
+    def executor(self, problem: Problem) -> Iterator[Executor]:
+        """An executor that submits tasks as futures."""
+        with _connected(problem.client, problem.resources.threads) as (client, _):
+            yield _Futures(client)
 
 
 @dataclass(frozen=True)
-class Job:
-    """What a worker needs to know to run any task; small, and sent with each."""
+class WorkerJob:
+    """What a worker needs to know to run a task; small, since it is sent with each."""
 
     folder: str
     token: str
@@ -48,103 +69,61 @@ class Job:
     state_dtype: str
 
 
-def embed(
-    graph: Adjacency,
-    features: Features,
-    method: Method,
-    *,
-    folder: Path,
-    client: Any = None,
-    resume: bool = False,
-    dtype: str = "float32",
-    state_dtype: str = "float32",
-    n_threads: int = 1,
-    memory_limit: int | None = None,
-    held: int = 0,
-    progress: ProgressCallback | None = None,
-) -> NDArray[Any]:
-    """The embedding of ``features`` over ``graph``, mapped from ``embedding.npy`` in the folder.
+class _Futures:
+    """Runs tasks on the workers of a client."""
 
-    Parameters
-    ----------
-    graph, features, method, resume, dtype, state_dtype, progress
-        As in :func:`nafs.engines.disk.embed`.
-    folder : Path
-        Where the work is done; workers see it under the same path.
-    client : dask.distributed.Client or str, optional
-        Or the address of a scheduler. By default the client in use, or else workers of our own on this
-        machine, ``n_threads`` in all.
-    memory_limit : int, optional
-        Bytes of anonymous memory for each worker; for workers of our own, for all of them.
-    held : int
-        Bytes of the limit that are in use already on this machine.
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.token: str | None = secrets.token_hex(8)
 
-    Returns
-    -------
-    ndarray, shape (n, columns)
-    """
-    with _connected(client, n_threads) as (connection, own):
-        n_workers = max(1, len(connection.scheduler_info(n_workers=-1)["workers"]))
-        chosen = disk.plan(
-            graph,
-            (features.shape[1], features.nbytes),
-            method,
-            state_dtype=state_dtype,
-            memory_limit=memory_limit,
-            held=held if own else 0,
-            workers=n_workers,
-            shared=own,
+    def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
+        """Write the graph to files, and check that all workers can read them."""
+        self._method, self._n_panels = problem.method, len(columns.widths)
+        self._job = WorkerJob(
+            str(work.path),
+            str(self.token),
+            _shared(problem, work),
+            problem.graph.directed,
+            problem.method,
+            columns.widths,
+            columns.largest,
+            columns.sparse,
+            problem.resources.state_dtype,
         )
-        work = WorkFolder(folder.resolve(), secrets.token_hex(8))
-        widths = disk.widths_of(work, chosen, resume=resume)
-        disk.check_room(folder, chosen.disk_bytes, resume=resume)
-        about = disk.describe(graph, features, method, state_dtype=state_dtype, dtype=dtype, widths=widths)
-        with work.run(about, resume=resume):
-            job = Job(
-                str(work.path),
-                str(work.token),
-                _shared(graph, work),
-                graph.directed,
-                method,
-                widths,
-                features.largest,
-                features.dense is None,
-                state_dtype,
-            )
-            _check_workers(connection, job)
-            tasks, results = list_tasks(method, len(widths)), results_of(method, len(widths))
-            due = [] if work.has(disk.EMBEDDING) else missing(tasks, results, work)
-            if due:
-                write_norms(features, work)
-                write_panels(features, widths, sorted({task.panel for task in due}), work)
-            report = Report(progress, graph.n_nodes, method.n_hops, count_passes(tasks))
-            report.skip(set(tasks) - set(due))
-            try:
-                _run(connection, job, due, work, lambda task: _tell(report, task, method, len(widths)))
-            finally:
-                _forget(connection)
-            return disk.assemble(work, results, graph.n_nodes, dtype)
+        _check_workers(self.client, self._job)
+
+    def run(self, due: list[Task], report: Report, done: Done) -> None:
+        """Run each task once the arrays that it needs exist."""
+
+        def finished(task: Task) -> None:
+            _report_finished(report, task, self._method, self._n_panels)
+            done(task)
+
+        try:
+            _submit(self.client, self._job, due, finished)
+        finally:
+            with suppress(Exception):  # a lost worker has no cache to clear
+                self.client.run(_panels.cache_clear)
 
 
-def _run(client: Any, job: Job, due: list[Task], work: WorkFolder, done: Callable[[Task], None]) -> None:
-    """Submit each task when the arrays that it needs are there, and remove what nobody needs any more.
+def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task], None]) -> None:
+    """Submit each task when the arrays that it needs exist.
 
-    Dask knows nothing of what tasks need: it would make an array again whose worker is gone, though it is
-    safe in the folder.
+    Dask is not told about dependencies: it would recompute the arrays of a lost worker, which are safe in the
+    folder.
     """
     from distributed import as_completed
 
-    uses = Counter(name for task in due for name in task.needs)
-    lacking, waiting = {task.output for task in due}, list(due)
+    unfinished, waiting = {task.output for task in due}, list(due)
     running: dict[str, Task] = {}
     futures = as_completed(loop=client.loop)
 
     def submit() -> None:
-        for task in [task for task in waiting if lacking.isdisjoint(task.needs)]:
+        for task in [task for task in waiting if unfinished.isdisjoint(task.needs)]:
             key = f"nafs-{job.token}-{task.output}"
             running[key] = task
             waiting.remove(task)
-            # Those that come first in the list come first: fewer files wait.
+            # Earlier tasks have priority, so that fewer intermediate files exist at a time.
             futures.add(
                 client.submit(
                     run_task, job, task, key=key, retries=_RETRIES, priority=-due.index(task), pure=False
@@ -160,19 +139,15 @@ def _run(client: Any, job: Job, due: list[Task], work: WorkFolder, done: Callabl
             except Exception as error:
                 raise _failed(task, error) from error
             future.release()
-            lacking.discard(task.output)
+            unfinished.discard(task.output)
             done(task)
-            uses.subtract(task.needs)
-            for name in task.needs:
-                if not uses[name]:
-                    work.drop(name)
             submit()
     finally:
         client.cancel(list(futures.futures))
 
 
-def run_task(job: Job, task: Task) -> str:
-    """Make one array, on a worker: one at a time, with all its threads."""
+def run_task(job: WorkerJob, task: Task) -> str:
+    """Run one task on a worker, with all of its threads."""
     from distributed import get_worker
 
     with _BUSY:
@@ -183,21 +158,15 @@ def run_task(job: Job, task: Task) -> str:
 
 
 @lru_cache(maxsize=1)
-def _panels(job: Job) -> Panels:
+def _panels(job: WorkerJob) -> Panels:
     work = WorkFolder(Path(job.folder), job.token)
     arrays = {name: np.asarray(np.load(file, mmap_mode="r", allow_pickle=False)) for name, file in job.graph}
     graph = Adjacency(arrays["indptr"], arrays["indices"], arrays.get("weights"), job.directed)
     columns = ColumnPanels(work, job.widths, job.largest, job.sparse, graph.n_nodes)
-    return Panels(graph, columns, job.method, work, job.state_dtype)
+    return Panels(graph, columns, job.method, work, job.state_dtype, components=arrays.get("components"))
 
 
-def _forget(client: Any) -> None:
-    """Let workers release their states and files."""
-    with suppress(Exception):  # those that are gone hold nothing
-        client.run(_panels.cache_clear)
-
-
-def _tell(report: Report, task: Task, method: Method, n_panels: int) -> None:
+def _report_finished(report: Report, task: Task, method: Method, n_panels: int) -> None:
     tick = report.task_ticker(task, method.r[task.r], n_panels)
     if tick is not None:
         tick(report.rows)
@@ -211,80 +180,90 @@ def _failed(task: Task, error: Exception) -> Exception:
     what = f"panel {task.panel + 1} ({task.kind})"
     if isinstance(error, KilledWorker):
         return RuntimeError(
-            f"{what} was given up: its workers died again and again, perhaps for want of memory; see their "
-            "logs, lower memory_limit, and go on (--resume, resume=True)"
+            f"{what} failed: its workers were killed repeatedly, perhaps because they ran out of memory; "
+            "check their logs, lower the memory limit, and resume the run"
         )
     return RuntimeError(f"{what} failed on a worker: {type(error).__name__}: {error}")
 
 
-def _shared(graph: Adjacency, work: WorkFolder) -> tuple[tuple[str, str], ...]:
-    """The graph's arrays in files: those that it is mapped from, or copies in the folder."""
-    found = []
-    for name in _ARRAYS:
-        array = getattr(graph, name)
+def _shared(problem: Problem, work: WorkFolder) -> tuple[tuple[str, str], ...]:
+    """Files with the graph's arrays: those that they are mapped from, or copies in the folder."""
+    graph = problem.graph
+    arrays: dict[str, NDArray[Any] | None] = {
+        "indptr": graph.indptr,
+        "indices": graph.indices,
+        "weights": graph.weights,
+    }
+    if problem.method.needs_stationary_state:
+        arrays["components"] = problem.components.labels
+    files = []
+    for name, array in arrays.items():
         if array is None:
             continue
-        file = disk.mapped_file(array)
+        file = mapped_file(array)
         if file is None:
             copy = f"graph-{name}"
             if not work.has(copy):
                 with work.making(copy, array.shape, array.dtype) as out:
                     out[:] = array
             file = work.file(copy)
-        found.append((name, str(file.resolve())))
-    return tuple(found)
+        files.append((name, str(file.resolve())))
+    return tuple(files)
 
 
-def _check_workers(client: Any, job: Job) -> None:
-    """Raise where a worker has another version or does not see the files."""
+def _check_workers(client: Any, job: WorkerJob) -> None:
+    """Raise if a worker has another version or cannot see the files."""
     from nafs import __version__
 
     try:
-        seen = client.run(_look, job)
+        answers = client.run(_version_and_missing_file, job)
     except ModuleNotFoundError as error:
         raise ConnectionError(
             f"a worker cannot import {error.name}: install nafs {__version__} there"
         ) from None
-    if not seen:
-        raise ConnectionError("the Dask scheduler has no workers; start some, then run this again")
-    for worker, (version, absent) in seen.items():
+    if not answers:
+        raise ConnectionError("the Dask scheduler has no workers; start some, then try again")
+    for worker, (version, missing_file) in answers.items():
         if version != __version__:
             raise ConnectionError(
-                f"worker {worker} has nafs {version}, here it is {__version__}; install the same everywhere"
+                f"worker {worker} has nafs {version}, but this process has {__version__}; install one version"
             )
-        if absent:
+        if missing_file:
             raise ConnectionError(
-                f"worker {worker} does not see {absent}: put the work folder and the graph on a disk that "
-                "all machines share under the same path (--work-dir, work_dir=)"
+                f"worker {worker} does not see {missing_file}: put the work folder and the graph on a disk "
+                "that all machines share under the same path"
             )
 
 
-def _look(job: Job) -> tuple[str, str]:
-    """On a worker: its version, and the first file that it does not see."""
+def _version_and_missing_file(job: WorkerJob) -> tuple[str, str]:
+    """Runs on a worker: its version, and the first file that it cannot see."""
     from nafs import __version__
 
     files = [str(Path(job.folder) / "about.json"), *(file for _, file in job.graph)]
     return __version__, next((file for file in files if not Path(file).exists()), "")
 
 
+def _default_client() -> Any:
+    """The default Dask client of this process, or ``None``."""
+    try:
+        from distributed import default_client
+    except ImportError:
+        raise MissingExtraError("the Dask engine needs distributed: pip install 'nafs[dask]'") from None
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
 @contextmanager
 def _connected(client: Any, n_threads: int) -> Iterator[tuple[Any, bool]]:
-    """A client, and whether its workers are our own."""
-    try:
-        from distributed import Client, LocalCluster, default_client
-    except ImportError:
-        raise ImportError("the Dask engine needs distributed: pip install 'nafs[dask]'") from None
+    """A client, and whether we started its workers."""
+    client = _default_client() if client is None else client
     if client is not None and not isinstance(client, str):
         yield client, False
         return
-    if client is None:
-        try:
-            known = default_client()
-        except ValueError:
-            known = None
-        if known is not None:
-            yield known, False
-            return
+    from distributed import Client, LocalCluster
+
     if client is not None:
         try:
             connection = Client(client, timeout=_SECONDS, set_as_default=False)
@@ -301,12 +280,12 @@ def _connected(client: Any, n_threads: int) -> Iterator[tuple[Any, bool]]:
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
-            memory_limit=0,  # mapped files would count; panels are as wide as the limit allows
+            memory_limit=0,  # Dask would count mapped files; panels already fit the limit
         )
     except RuntimeError as error:
         raise RuntimeError(
-            f"workers could not be started ({error}); a script that starts them needs the line "
-            "if __name__ == '__main__': around its work"
+            f"workers could not be started ({error}); a script that starts them must run its work under "
+            "if __name__ == '__main__':"
         ) from None
     with cluster, Client(cluster, set_as_default=False) as connection:
         yield connection, True

@@ -1,238 +1,187 @@
-"""The memory engine: everything in RAM, several r's side by side where the memory limit allows.
+"""The memory engine: everything in RAM.
 
-One r at a time holds two states, the running sum and the result: for the mean, four matrices of the
-features' size. Side by side the neighbour list is read once for all and rows are longer, which is
-faster for narrow features whose states come from main memory, at the price of three matrices for each
-further r. The bits are the same either way.
+The plan selects one of three strategies:
+
+* one r at a time: two states, the running sum and the result, so for the mean four matrices of the features'
+  size;
+* several r's side by side: neighbour lists are read once for all of them and rows are longer, which is
+  faster for narrow features in main memory; each further r needs three more matrices;
+* a few columns at a time in the cache, for small graphs with many features.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
+from nafs._support.errors import MemoryLimitError, Parameter
 from nafs.engines import cached
+from nafs.engines.base import Plan, Problem, Result
 from nafs.engines.progress import ProgressCallback, Report
-from nafs.graph import Adjacency, Features
+from nafs.graph import Features
 from nafs.smoothing import _kernel
-from nafs.smoothing.hops import Hops, Layout, Workspace
-from nafs.smoothing.method import Method
+from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
 from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
+from nafs.smoothing.weightings import weighting_named
 
-CACHED_STATE = 16 << 20  # bytes; a state that lives in the cache is smoothed faster alone
-WIDE_ENOUGH = 128  # columns; longer rows gain less than fresh memory for them costs
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How many r's go side by side, and the bytes that count towards the limit."""
-
-    group: int
-    nbytes: int
+CACHED_STATE = 16 << 20  # bytes; a state that fits into the cache is smoothed faster alone
+WIDE_ENOUGH = 128  # columns; longer rows gain less than the first touch of their memory costs
 
 
-def plan(
-    graph: Adjacency,
-    n_features: int,
-    method: Method,
-    *,
-    state_dtype: str = "float32",
-    memory_limit: int | None = None,
-    together: bool = False,
-    held: int = 0,
-) -> Plan:
-    """Choose how many r's to carry at once, before anything is allocated.
-
-    Parameters
-    ----------
-    graph : Adjacency
-    n_features : int
-    method : Method
-    state_dtype : {"float32", "float16"}
-    memory_limit : int, optional
-        Bytes for states, sums, results and ``held``. Without a limit one r at a time is carried, the
-        smallest footprint.
-    together : bool
-        All r's at once and two results, as a sweep needs them.
-    held : int
-        Bytes that copies of the inputs hold already; they count towards the limit.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    MemoryError
-        If the least that works exceeds the limit.
+class MemoryEngine:
+    """Everything in RAM.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from nafs.engines.memory import plan
-    >>> from nafs.graph import read_adjacency
-    >>> from nafs.smoothing import Method
-    >>> plan(read_adjacency(np.zeros((1000, 1000))), 64, Method()).group
-    1
-    """
-
-    def needed(group: int) -> int:
-        layout = Layout(graph.n_nodes, n_features, group, state_dtype)
-        results = 2 if together else 1  # a sweep fills one while the caller still holds the last
-        nbytes = held + layout.nbytes(method)
-        nbytes += results * graph.n_nodes * method.n_columns(n_features) * 4
-        if method.needs_stationary_state:
-            components = _kernel.components(graph.indptr, graph.indices, np.empty(graph.n_nodes, np.int32))
-            # centres, summed in float64, and the rows that are added to them in one go
-            nbytes += components * n_features * group * 12
-            nbytes += graph.n_nodes * 4 + 24 * min(CENTRE_BLOCK, graph.n_nodes * n_features)
-        return nbytes
-
-    smallest = len(method.r) if together else 1
-    best = Plan(smallest, needed(smallest))
-    if memory_limit is None:
-        return best
-    if best.nbytes > memory_limit:
-        raise MemoryError(
-            f"this embedding needs {show_bytes(best.nbytes)} besides its inputs, more than the "
-            f"memory_limit of {show_bytes(memory_limit)}; raise the limit, use "
-            "state_dtype='float16', ensemble='mean' instead of 'concat', or fewer features"
-        )
-    state = graph.n_nodes * n_features * np.dtype(state_dtype).itemsize
-    if state > CACHED_STATE:
-        for group in range(smallest + 1, len(method.r) + 1):
-            if group * n_features <= WIDE_ENOUGH and needed(group) <= memory_limit:
-                best = Plan(group, needed(group))
-    return best
-
-
-def embed(
-    graph: Adjacency,
-    features: Features,
-    method: Method,
-    *,
-    state_dtype: str = "float32",
-    n_threads: int = 1,
-    memory_limit: int | None = None,
-    held: int = 0,
-    progress: ProgressCallback | None = None,
-) -> NDArray[np.float32]:
-    """The embedding of ``features`` over ``graph``.
-
-    Parameters
-    ----------
-    graph : Adjacency
-    features : Features
-    method : Method
-    state_dtype : {"float32", "float16"}
-    n_threads : int
-    memory_limit, held
-        As in :func:`plan`.
-    progress : callable, optional
-        Called with a :class:`Progress` at least once per hop, or per pass where columns take all hops at
-        once; what it raises stops the run.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, columns)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nafs.engines.memory import embed
+    >>> from nafs.engines.base import FeatureSize, Problem
+    >>> from nafs.engines.memory import MemoryEngine
     >>> from nafs.graph import read_adjacency, read_features
     >>> from nafs.smoothing import Method
-    >>> pair = read_adjacency(np.array([[0, 1], [1, 0]]))
-    >>> embed(pair, read_features([[0.0], [4.0]]), Method(1, r=(0.0,), weighting="average"))
+    >>> pair, features = read_adjacency(np.array([[0, 1], [1, 0]])), read_features([[0.0], [4.0]])
+    >>> problem = Problem(pair, FeatureSize.of(features), Method(1, r=(0.0,), weighting="average"))
+    >>> engine = MemoryEngine()
+    >>> engine.run(problem, engine.plan(problem), features).matrix
     array([[1.],
            [3.]], dtype=float32)
     """
-    group = plan(
-        graph, features.shape[1], method, state_dtype=state_dtype, memory_limit=memory_limit, held=held
-    ).group
-    report = Report(progress, graph.n_nodes, method.n_hops, len(method.r))
-    try:
-        if cached.pays(graph, features, method, state_dtype):
-            found = cached.embed(graph, features, method, n_threads=n_threads, report=report)
-            if found is not None:
-                return found
-            report.expect(len(method.r))
-        out = np.empty((graph.n_nodes, method.n_columns(features.shape[1])), np.float32)
-        workspace = Workspace(Layout(graph.n_nodes, features.shape[1], group, state_dtype), method)
-        for first in range(0, len(method.r), group):
-            r = method.r[first : first + group]
-            hops = Hops(
-                graph,
-                features,
-                method,
-                r,
-                state_dtype=state_dtype,
-                n_threads=n_threads,
-                workspace=workspace,
+
+    name = "memory"
+
+    def plan(self, problem: Problem) -> Plan:
+        """Choose between r's side by side, one at a time, or columns in the cache."""
+        r, limit = problem.method.r, problem.resources.limit
+        least = _needed(problem, 1)
+        _check(least, limit)
+        if cached.pays(problem):
+            return Plan(self.name, least, strategy="a few columns at a time through the cache", cached=True)
+        group = 1
+        size = np.dtype(problem.resources.state_dtype).itemsize
+        if limit is not None and problem.graph.n_nodes * problem.size.n_columns * size > CACHED_STATE:
+            fitting = (
+                g
+                for g in range(2, len(r) + 1)
+                if g * problem.size.n_columns <= WIDE_ENOUGH and _needed(problem, g) <= limit
             )
-            for k in range(method.n_hops + 1):
-                last = k == method.n_hops and method.weighting != "last"
-                hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
-            hops.write(out, first)
-            del hops  # before the next one is built
-        return out
-    finally:
-        _kernel.release_threads()
+            group = max(fitting, default=1)
+        strategy = "one r at a time" if group == 1 else f"{group} r's side by side"
+        return Plan(self.name, _needed(problem, group), strategy=strategy, group=group)
+
+    def run(
+        self, problem: Problem, plan: Plan, features: Features, progress: ProgressCallback | None = None
+    ) -> Result:
+        """Compute the embedding; ``progress`` is called at least once per hop, or per pass in the cache."""
+        method, n = problem.method, problem.graph.n_nodes
+        keeps_sum = weighting_named(method.weighting).keeps_sum
+        report = Report(progress, n, method.n_hops, len(method.r))
+        try:
+            if plan.cached:
+                matrix = cached.embed(
+                    problem.graph, features, method, n_threads=problem.resources.threads, report=report
+                )
+                if matrix is not None:
+                    return Result(matrix.astype(problem.dtype, copy=False))
+                report.expect(len(method.r))
+            out = np.empty((n, method.n_columns(features.shape[1])), np.float32)
+            layout = Layout(n, features.shape[1], plan.group, problem.resources.state_dtype)
+            workspace = Workspace(layout, method)
+            for first in range(0, len(method.r), plan.group):
+                r = method.r[first : first + plan.group]
+                hops = _hops(problem, features, r, workspace)
+                for k in range(method.n_hops + 1):
+                    last = k == method.n_hops and keeps_sum
+                    hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
+                hops.write(out, first)
+                del hops  # frees its memory before the next one is built
+            return Result(out.astype(problem.dtype, copy=False))
+        finally:
+            _kernel.release_threads()
 
 
 def sweep(
-    graph: Adjacency,
-    features: Features,
-    method: Method,
-    wanted: Sequence[int],
-    *,
-    state_dtype: str = "float32",
-    n_threads: int = 1,
-    memory_limit: int | None = None,
-    held: int = 0,
-    progress: ProgressCallback | None = None,
+    problem: Problem, features: Features, wanted: Sequence[int], progress: ProgressCallback | None = None
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """Yield (K, embedding) for each K wanted, ascending, at the price of the largest alone.
+    """Yield (K, embedding) for each wanted K, at the cost of the largest K alone.
+
+    All r's are computed side by side, since every K needs them all. Two results are held: one is written
+    while the caller still uses the previous one.
 
     Parameters
     ----------
-    graph : Adjacency
+    problem : Problem
+        The ``n_hops`` of its method is not used.
     features : Features
-    method : Method
-        Its ``n_hops`` is not used.
     wanted : sequence of ints
         Ascending numbers of hops.
-    state_dtype, n_threads, memory_limit, held, progress
-        As in :func:`embed`. All r's are carried at once, whatever the limit: every K needs them all.
+    progress : callable, optional
 
     Returns
     -------
     iterator of (int, ndarray)
+
+    Raises
+    ------
+    MemoryLimitError
+        Immediately, if that exceeds the limit.
     """
-    plan(
-        graph,
-        features.shape[1],
-        method,
-        state_dtype=state_dtype,
-        memory_limit=memory_limit,
-        together=True,
-        held=held,
+    method = problem.method
+    _check(_needed(problem, len(method.r), results=2), problem.resources.limit)
+    report = Report(progress, problem.graph.n_nodes, wanted[-1], len(method.r))
+    return _sweep(_hops(problem, features, method.r), wanted, report)
+
+
+def _hops(
+    problem: Problem, features: Features, r: tuple[float, ...], workspace: Workspace | None = None
+) -> Hops:
+    labels = problem.components.labels if problem.method.needs_stationary_state else None
+    return Hops(
+        problem.graph,
+        features,
+        problem.method,
+        r,
+        state_dtype=problem.resources.state_dtype,
+        n_threads=problem.resources.threads,
+        workspace=workspace,
+        whole=Whole(features.largest, components=labels),
     )
-    report = Report(progress, graph.n_nodes, wanted[-1], len(method.r))
-    hops = Hops(graph, features, method, method.r, state_dtype=state_dtype, n_threads=n_threads)
-    return _sweep(hops, wanted, report)
+
+
+def _needed(problem: Problem, group: int, results: int = 1) -> int:
+    """Bytes that count towards the limit, with ``group`` r's side by side."""
+    n, columns = problem.graph.n_nodes, problem.size.n_columns
+    layout = Layout(n, columns, group, problem.resources.state_dtype)
+    nbytes = problem.held + layout.nbytes(problem.method)
+    nbytes += results * n * problem.method.n_columns(columns) * 4
+    if problem.method.needs_stationary_state:
+        # centres in float64, and one block of the rows that are added to them
+        nbytes += problem.n_centres * columns * group * 12
+        nbytes += n * 4 + 24 * min(CENTRE_BLOCK, n * columns)
+    return nbytes
+
+
+def _check(needed: int, limit: int | None) -> None:
+    if limit is not None and needed > limit:
+        raise MemoryLimitError(
+            f"this embedding needs {show_bytes(needed)} besides its inputs, more than the ",
+            Parameter("memory_limit"),
+            f" of {show_bytes(limit)}; raise the limit, use ",
+            Parameter("state_dtype", "float16"),
+            ", ",
+            Parameter("ensemble", "mean"),
+            " instead of 'concat', or fewer features",
+        )
 
 
 def _sweep(hops: Hops, wanted: Sequence[int], report: Report) -> Iterator[tuple[int, NDArray[np.float32]]]:
     method, due = hops.method, set(wanted)
+    keeps_sum = weighting_named(method.weighting).keeps_sum
     pool = _Pool((hops.layout.n_nodes, method.n_columns(hops.layout.n_features)))
     try:
         for k in range(wanted[-1] + 1):
-            last = k == wanted[-1] and method.weighting != "last"
+            last = k == wanted[-1] and keeps_sum
             hops.advance(keep_state=not last, postpone=k not in due, tick=report.ticker(k, method.r))
             if k in due:
                 out = pool.lend()
@@ -246,19 +195,19 @@ def _sweep(hops: Hops, wanted: Sequence[int], report: Report) -> Iterator[tuple[
 
 
 class _Pool:
-    """Results whose memory is used again once the last array on it is gone, while the sweep runs."""
+    """Reuses the memory of a sweep's results once no array refers to it."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape, self.open = shape, True
         self.spare: list[NDArray[np.float32]] = []
 
     def lend(self) -> NDArray[np.float32]:
-        """An uninitialised array; fresh memory is slow to touch, so a spare one comes first."""
+        """An uninitialised array. Spare memory is preferred: the first touch of new memory is slow."""
         raw = self.spare.pop() if self.spare else np.empty(self.shape, np.float32)
         return np.asarray(_Lease(raw, self))
 
     def close(self) -> None:
-        """Keep nothing from now on."""
+        """Stop keeping spare memory."""
         self.open = False
         self.spare.clear()
 

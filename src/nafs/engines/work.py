@@ -1,7 +1,7 @@
-"""A folder of arrays that tasks make and tasks read: each whole and with its checksum, or not there.
+"""A work folder: arrays that tasks write and read, each complete and with its checksum, or absent.
 
 Arrays are .npy files mapped into memory, so that they count as page cache and not as memory of the process.
-Room on the disk is taken before anything is written: a full disk is an error, not a crash.
+Disk space is reserved before anything is written: a full disk is an error, not a crash.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,14 +17,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.checksum import crc_of
+from nafs._support.errors import InputError, OutputExistsError, Parameter
 from nafs._support.scratch import scratch_array, take_room
 from nafs.graph import Adjacency, Features
 
 ABOUT = "about.json"
 FORMAT = "nafs-work"
 _LOCK, _TOKEN, _PREFIX = "lock", "token", "nafs-"
-_CHUNK = 1 << 24  # bytes
-_KEPT = "what is finished is kept: make room and go on (--resume, resume=True)"
+_KEPT = "finished arrays are kept: make room and resume the run"
 
 
 class WorkFolder:
@@ -35,7 +35,7 @@ class WorkFolder:
     ----------
     path : path
     token : str, optional
-        Of the run: what is made after another run has begun here is thrown away.
+        Of the run: arrays finished after another run has started here are discarded.
     """
 
     def __init__(self, path: Path, token: str | None = None) -> None:
@@ -43,22 +43,26 @@ class WorkFolder:
 
     @contextmanager
     def run(self, about: dict[str, Any], *, resume: bool) -> Iterator[None]:
-        """Be at work here, alone: from the start, or where a run was broken off.
+        """Hold the folder for one run, from the start or to resume an interrupted one.
 
         Parameters
         ----------
         about : dict
-            What the run is about; to go on, it must be what it was.
+            What tells this run from others; to resume, it must be the same as before.
         resume : bool
         """
         before = self.about()
         if before and not resume:
-            raise FileExistsError(
-                f"{self.path} holds a run that was broken off; go on with it (--resume, resume=True) or "
-                "delete the folder"
+            raise OutputExistsError(
+                f"{self.path} holds an interrupted run; resume it (",
+                Parameter("resume", True),
+                ") or delete the folder",
             )
         if not before and self.path.exists() and not self._is_free():
-            raise FileExistsError(f"{self.path} is not empty and holds no run; name another folder")
+            raise OutputExistsError(
+                f"{self.path} is not empty and holds no run; choose another folder with ",
+                Parameter("work_dir"),
+            )
         self._compare(before or about, about)
         self.path.mkdir(exist_ok=True)
         with self._locked():
@@ -68,21 +72,22 @@ class WorkFolder:
                 self.check(array)
             if not before:
                 self._write_text(ABOUT, json.dumps(about, indent=2) + "\n")
-            if self.token is not None:  # what a run before this one still makes is not taken
+            if self.token is not None:  # arrays that an earlier run still finishes are not accepted
                 self._write_text(_TOKEN, self.token)
             yield
 
     def _is_free(self) -> bool:
-        """Whether nothing but what a run leaves that was killed at once is in the folder."""
+        """Whether the folder is empty but for the leftovers of a run killed right after its start."""
         names = {path.name for path in self.path.iterdir()} - {_LOCK}
         return all(name.startswith(_PREFIX) and name.endswith(".part") for name in names)
 
     def _compare(self, before: dict[str, Any], about: dict[str, Any]) -> None:
         for key in sorted(before.keys() | about.keys()):
             if before.get(key) != about.get(key):
-                raise ValueError(
+                raise InputError(
                     f"{self.path} holds another run: its {key.replace('_', ' ')} is {before.get(key)}, now "
-                    f"it is {about.get(key)}; name another folder, or delete it"
+                    f"it is {about.get(key)}; delete it, or choose another folder with ",
+                    Parameter("work_dir"),
                 )
 
     @contextmanager
@@ -93,59 +98,59 @@ class WorkFolder:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise OSError(f"another process is at work in {self.path}") from None
+                raise OSError(f"another process is using {self.path}") from None
             except OSError:  # a file system that cannot lock
                 pass
             yield
 
     def about(self) -> dict[str, Any]:
-        """What the run here is about; empty where there is none of ours."""
+        """The description of the run in this folder; empty where there is none."""
         try:
-            found = json.loads((self.path / ABOUT).read_text(encoding="utf-8"))
+            content = json.loads((self.path / ABOUT).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return dict(found) if isinstance(found, dict) and found.get("format") == FORMAT else {}
+        return dict(content) if isinstance(content, dict) and content.get("format") == FORMAT else {}
 
     def names(self) -> list[str]:
-        """Arrays that are there."""
+        """Names of the complete arrays."""
         return sorted(path.stem for path in self.path.glob("*.npy") if path.with_suffix(".crc").exists())
 
     def has(self, name: str) -> bool:
-        """Whether an array is there, whole."""
+        """Whether an array is complete."""
         return self.file(name).exists() and (self.path / f"{name}.crc").exists()
 
     def open(self, name: str, mode: Literal["r", "c"] = "r") -> NDArray[Any]:
-        """An array, mapped for reading; "c": what is written into it stays in memory."""
+        """An array, mapped for reading; with "c", changes stay in memory."""
         return np.asarray(np.load(self.file(name), mmap_mode=mode, allow_pickle=False))
 
     @contextmanager
     def making(self, name: str, shape: tuple[int, ...], dtype: Any) -> Iterator[NDArray[Any]]:
-        """An array to be filled, mapped for writing; it is there when the block ends well."""
+        """An array to be filled, mapped for writing; it appears if the block ends without an error."""
         part = self._part()
         try:
             array = np.lib.format.open_memmap(part, "w+", dtype, shape)
             with part.open("r+b") as file:
                 take_room(file, part.stat().st_size, self.path, name, _KEPT)
             yield np.asarray(array)
-            crc = f"{checksum(array):08x}\n"
+            crc = f"{crc_of(array):08x}\n"
             if self.token is not None and (self.path / _TOKEN).read_text() != self.token:
-                raise OSError(f"another run has begun in {self.path}")
+                raise OSError(f"another run has started in {self.path}")
             self._write_text(f"{name}.crc", crc)
             os.replace(part, self.file(name))
         finally:
             part.unlink(missing_ok=True)
 
     def check(self, name: str) -> None:
-        """Raise where an array is not what was written."""
+        """Raise if an array differs from what was written."""
         try:
             expected = (self.path / f"{name}.crc").read_text().strip()
-            found = f"{checksum(self.open(name)):08x}"
+            actual = f"{crc_of(self.open(name)):08x}"
         except (OSError, ValueError, EOFError) as error:
-            found, expected = str(error), "readable"
-        if found != expected:
-            raise ValueError(
-                f"{self.file(name)} is damaged (checksum {found}, not {expected}); delete it and what was "
-                "made from it is made again"
+            actual, expected = str(error), "readable"
+        if actual != expected:
+            raise InputError(
+                f"{self.file(name)} is damaged (checksum {actual}, not {expected}); delete it, and resuming "
+                "computes it again"
             )
 
     def drop(self, name: str) -> None:
@@ -154,16 +159,16 @@ class WorkFolder:
         (self.path / f"{name}.crc").unlink(missing_ok=True)
 
     def rename(self, name: str, new: str) -> None:
-        """Give an array another name."""
+        """Rename an array."""
         os.replace(self.path / f"{name}.crc", self.path / f"{new}.crc")
         os.replace(self.file(name), self.file(new))
 
     def scratch(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-        """An array without a name, for as long as it is used."""
+        """A temporary array without a name, gone when it is no longer used."""
         return scratch_array(self.path, shape, dtype)
 
     def remove(self) -> None:
-        """Delete the folder and what the run left in it."""
+        """Delete the files of the run, and the folder if nothing else is in it."""
         for name in self.names():
             self.drop(name)
         for left in self.path.glob(f"{_PREFIX}*.part"):
@@ -189,24 +194,11 @@ class WorkFolder:
             part.unlink(missing_ok=True)
 
 
-def checksum(array: NDArray[Any], start: int = 0) -> int:
-    """CRC-32 of an array's values."""
-    values = array.reshape(-1).view(np.uint8)
-    for begin in range(0, len(values), _CHUNK):
-        start = zlib.crc32(values[begin : begin + _CHUNK].data, start)
-    return start
-
-
 def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:
     """Checksums that tell one graph with features from another."""
-    edges = checksum(graph.indices, checksum(graph.indptr))
-    if graph.weights is not None:
-        edges = checksum(graph.weights, edges)
-    if features.dense is not None:
-        values = checksum(features.dense)
-    else:
-        rows = np.asarray(features.sparse.indptr, np.int64)
-        values = checksum(features.sparse.data, checksum(features.sparse.indices, checksum(rows)))
+    weights = () if graph.weights is None else (graph.weights,)
+    edges = crc_of(graph.indptr, graph.indices, *weights)
+    values = crc_of(*features.arrays("features").values())
     return {
         "nodes": graph.n_nodes,
         "edges": f"{edges:08x}{'-directed' if graph.directed else ''}",

@@ -2,11 +2,11 @@
 
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.description import Description
-from nafs.graph.features import Features, read_features
+from nafs.graph.feature_reading import read_features
+from nafs.graph.features import Features
 from nafs.graph.graph import Graph
 from nafs.graph.labels import Labels, read_labels
 from nafs.graph.neighbors import nearest_neighbor_graph
-from nafs.graph.structural import structural_features
 
 __all__ = [
     "Adjacency",
@@ -18,5 +18,4 @@ __all__ = [
     "read_adjacency",
     "read_features",
     "read_labels",
-    "structural_features",
 ]

@@ -1,70 +1,58 @@
-"""Features as hops need them: float32 rows, dense or sparse, checked once."""
+"""A feature matrix as hops need it: float32 rows, stored dense or sparse."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-
-from nafs.graph.indices import check_indices
+from numpy.typing import DTypeLike, NDArray
 
 LARGEST = 1e30  # leaves room below float32's 3e38 for sums and for d̃^r
-_BLOCK = 1 << 17  # values looked at in one go
-_SPARSE_BELOW = 0.25  # share of stored values; above it dense rows are smaller and faster
+_BLOCK = 1 << 17  # values handled at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """A feature matrix with one row per node: exactly one of ``dense`` and ``sparse`` is there.
+    """A feature matrix with one row per node.
 
-    Built by :func:`read_features`; the values are taken as valid.
+    Exactly one of ``dense`` and ``sparse`` is set. Only this class looks at which one: every question about
+    the values has a method here that answers it for both. Built by :func:`read_features`; the values are
+    trusted.
     """
 
     dense: NDArray[np.float32] | None
     sparse: Any = None
 
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Features:
+        """Features on the very arrays that :meth:`arrays` returned, under the same or other names."""
+        if len(arrays) == 1:
+            return cls(next(iter(arrays.values())))
+        # SciPy's constructor may copy the arrays, or shrink the offsets to 32 bits.
+        matrix = sp.csr_array(shape, dtype=np.float32)
+        matrix.indptr, matrix.indices, matrix.data = arrays.values()
+        matrix.has_canonical_format = True
+        return cls(None, matrix)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether only values other than zero are stored."""
+        return self.dense is None
+
+    @property
+    def matrix(self) -> Any:
+        """The NumPy array, or the SciPy CSR array."""
+        return self.sparse if self.dense is None else self.dense
+
     @property
     def shape(self) -> tuple[int, int]:
         """Nodes and features."""
-        n, f = (self.sparse if self.dense is None else self.dense).shape
+        n, f = self.matrix.shape
         return n, f
-
-    @cached_property
-    def norms(self) -> NDArray[np.float32]:
-        """Euclidean norm of each row, summed in float64."""
-        n, f = self.shape
-        if self.dense is None:
-            values = self.sparse.data.astype(np.float64)
-            rows = np.repeat(np.arange(n), np.diff(self.sparse.indptr))
-            sums = np.bincount(rows, weights=values * values, minlength=n)
-            return np.sqrt(sums).astype(np.float32)
-        norms, step = np.empty(n, np.float32), max(1, _BLOCK // f)
-        for top in range(0, n, step):
-            block = self.dense[top : top + step].astype(np.float64)
-            norms[top : top + step] = np.sqrt(np.einsum("ij,ij->i", block, block))
-        return norms
-
-    @cached_property
-    def largest(self) -> float:
-        """Largest absolute value."""
-        values = self.sparse.data if self.dense is None else self.dense
-        return max(abs(float(values.max())), abs(float(values.min()))) if values.size else 0.0
-
-    def rows(self, begin: int, end: int) -> NDArray[np.float64]:
-        """Some rows, dense in float64."""
-        if self.dense is None:
-            # By hand: SciPy would first bring all indices to the type of the offsets.
-            offsets = self.sparse.indptr[begin : end + 1]
-            span = slice(int(offsets[0]), int(offsets[-1]))
-            dense = np.zeros((end - begin, self.shape[1]))
-            rows = np.repeat(np.arange(end - begin), np.diff(offsets))
-            dense[rows, self.sparse.indices[span]] = self.sparse.data[span]
-            return dense
-        return self.dense[begin:end].astype(np.float64)
 
     @property
     def nbytes(self) -> int:
@@ -73,109 +61,117 @@ class Features:
             return self.dense.nbytes
         return int(self.sparse.data.nbytes + self.sparse.indices.nbytes + self.sparse.indptr.nbytes)
 
-    def for_kernel(self, norms: NDArray[np.float32] | None = None) -> dict[str, Any]:
-        """The arrays under the names that the kernel gives them; a panel is given the norms of whole rows."""
-        norms = self.norms if norms is None else norms
+    @property
+    def values(self) -> NDArray[np.float32]:
+        """All stored values in one row."""
+        return self.sparse.data if self.dense is None else self.dense.ravel()
+
+    @cached_property
+    def largest(self) -> float:
+        """Largest absolute value."""
+        values = self.sparse.data if self.dense is None else self.dense
+        return max(abs(float(values.max())), abs(float(values.min()))) if values.size else 0.0
+
+    @cached_property
+    def norms(self) -> NDArray[np.float32]:
+        """Euclidean norm of each row, summed in float64."""
+        norms = np.empty(self.shape[0], np.float32)
+        for begin, end in self.blocks(_BLOCK):
+            norms[begin:end] = self.norms_of(begin, end)
+        return norms
+
+    def norms_of(self, begin: int, end: int) -> NDArray[np.float64]:
+        """Euclidean norms of some rows."""
         if self.dense is not None:
-            return {"x": self.dense, "x_norms": norms}
+            block = self.dense[begin:end].astype(np.float64)
+            return np.asarray(np.sqrt(np.einsum("ij,ij->i", block, block)))
+        rows, _, values = self.entries(begin, end)
+        squares = values.astype(np.float64) ** 2
+        return np.asarray(np.sqrt(np.bincount(rows, squares, end - begin)))
+
+    def blocks(self, n_values: int) -> Iterator[tuple[int, int]]:
+        """Consecutive rows, first and last + 1, that store at most ``n_values`` values (or are one row)."""
+        n, f = self.shape
+        begin = 0
+        while begin < n:
+            if self.dense is not None:
+                reach = begin + n_values // f
+            else:
+                offsets = self.sparse.indptr
+                reach = int(np.searchsorted(offsets, offsets[begin] + n_values, "right")) - 1
+            end = min(n, begin + n_values, max(begin + 1, reach))
+            yield begin, end
+            begin = end
+
+    def rows(self, begin: int, end: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """Some rows as a dense array of their own."""
+        if self.dense is not None:
+            return self.dense[begin:end].astype(dtype)
+        dense = np.zeros((end - begin, self.shape[1]), dtype)
+        rows, columns, values = self.entries(begin, end)
+        dense[rows, columns] = values
+        return dense
+
+    def entries(
+        self, begin: int, end: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+        """Row (counted from ``begin``), column and value of each entry in some rows of sparse features."""
+        # By hand: SciPy would first convert all indices to the type of the offsets.
+        offsets = self.sparse.indptr[begin : end + 1]
+        span = slice(int(offsets[0]), int(offsets[-1]))
+        rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(offsets))
+        return rows, self.sparse.indices[span], self.sparse.data[span]
+
+    def toarray(self) -> NDArray[np.float32]:
+        """The matrix as a dense array: the array itself where it is dense."""
+        return np.asarray(self.sparse.toarray()) if self.dense is None else self.dense
+
+    def count_nonzero(self) -> NDArray[np.int64]:
+        """In each column, how many rows have a value other than zero."""
+        if self.dense is not None:
+            return np.asarray(np.count_nonzero(self.dense, axis=0), np.int64)
+        stored = self.sparse.indices[self.sparse.data != 0]
+        return np.bincount(stored, minlength=self.shape[1])
+
+    def weighted_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of all rows, each times its weight."""
+        return np.asarray(weights @ self.matrix, np.float64)
+
+    def project(self, directions: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The rows' coordinates along the columns of ``directions``."""
+        return np.ascontiguousarray(self.matrix @ directions)
+
+    def unit_rows(self, factors: NDArray[np.float64] | None = None) -> Features:
+        """Rows of length 1, after their columns were multiplied by ``factors``; rows of zeros stay."""
+        if self.dense is not None:
+            scaled = Features(self.dense if factors is None else self.dense * factors.astype(np.float32))
+            sizes = scaled.norms
+            divisors = np.where(sizes > 0, sizes, 1).astype(np.float32)
+            return Features(scaled.toarray() / divisors[:, None])
+        matrix = sp.csr_array(self.sparse, dtype=np.float64)
+        if factors is not None:
+            matrix.data = matrix.data * factors[matrix.indices]
+        sizes = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+        matrix.data = matrix.data / np.repeat(np.where(sizes > 0, sizes, 1), np.diff(matrix.indptr))
+        return Features(None, matrix.astype(np.float32))
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """The arrays that hold the matrix: one under ``name``, or three under names that start with it."""
+        if self.dense is not None:
+            return {name: self.dense}
         return {
-            "x_indptr": self.sparse.indptr.astype(np.int64, copy=False),
-            "x_indices": self.sparse.indices.astype(np.int32, copy=False),
-            "x_values": self.sparse.data,
-            "x_norms": norms,
+            f"{name}_indptr": self.sparse.indptr.astype(np.int64, copy=False),
+            f"{name}_indices": self.sparse.indices.astype(np.int32, copy=False),
+            f"{name}_values": self.sparse.data,
         }
 
-
-def read_features(features: Any) -> Features:
-    """Validate a feature matrix; float32 in C order is taken without a copy.
-
-    Parameters
-    ----------
-    features : array-like, sparse matrix or sparse array of shape (n, f)
-        Booleans, integers or floats, all finite. A sparse matrix stays sparse while less than a
-        quarter of it is stored.
-
-    Returns
-    -------
-    Features
-
-    Examples
-    --------
-    >>> from nafs.graph import read_features
-    >>> read_features([[1, 2], [3, 4]]).dense
-    array([[1., 2.],
-           [3., 4.]], dtype=float32)
-    """
-    if isinstance(features, Features):
-        return features
-    matrix = features if sp.issparse(features) else np.asarray(features)
-    _check_kind(matrix.dtype)
-    _check_shape(matrix.shape)
-    if sp.issparse(matrix):
-        return _read_sparse(matrix)
-    if matrix.dtype.kind == "f":
-        _check_finite(matrix)
-    _check_range(matrix)
-    return Features(np.ascontiguousarray(matrix, dtype=np.float32))
-
-
-def _read_sparse(matrix: Any) -> Features:
-    check_indices(matrix, "features")
-    rows = sp.csr_array(matrix)
-    values = rows.data
-    if values.dtype.kind == "f":
-        bad = ~np.isfinite(values)
-        if bad.any():
-            _refuse(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[bad])
-    _check_range(values)
-    if not rows.has_canonical_format:
-        rows = rows.astype(np.float64) if values.dtype.kind in "biu" else rows.copy()
-        rows.sum_duplicates()
-        _check_range(rows.data)
-    rows = rows.astype(np.float32)
-    if rows.nnz < _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
-        return Features(None, rows)
-    return Features(np.ascontiguousarray(rows.toarray()))
-
-
-def _check_kind(dtype: np.dtype[Any]) -> None:
-    if dtype.kind == "c":
-        raise ValueError("Complex data not supported: features must be real numbers")
-    if dtype.kind not in "biuf":
-        raise TypeError(f"features must be booleans, integers or floats; got dtype {dtype}")
-
-
-def _check_shape(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2:
-        raise ValueError(f"features must be a matrix with one row per node; got shape {shape}")
-    if shape[0] == 0 or shape[1] == 0:
-        raise ValueError(
-            f"features are empty: found {shape[0]} rows and {shape[1]} columns, need at least one of each"
-        )
-
-
-def _check_finite(array: NDArray[Any]) -> None:
-    step = max(1, _BLOCK // array.shape[1])
-    bad = [
-        top + np.flatnonzero(~np.isfinite(array[top : top + step]).all(axis=1))
-        for top in range(0, len(array), step)
-    ]
-    rows = np.concatenate(bad)
-    if len(rows):
-        _refuse(rows)
-
-
-def _refuse(rows: NDArray[Any]) -> None:
-    rows = np.unique(rows)
-    shown = ", ".join(str(row) for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
-    raise ValueError(f"features contain NaN or inf in {len(rows)} row(s): {shown}; fill or drop them")
-
-
-def _check_range(values: NDArray[Any]) -> None:
-    if values.dtype.kind != "f" or values.dtype.itemsize == 2 or values.size == 0:
-        return
-    top = max(abs(float(values.max())), abs(float(values.min())))
-    if top > LARGEST:
-        raise ValueError(
-            f"features reach {top:.3g}; beyond {LARGEST:.0e} sums in float32 may become inf: rescale them"
-        )
+    def by_column(self, name: str, number: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+        """Like :meth:`arrays`, but sparse features as compressed columns, their rows renumbered."""
+        if self.dense is not None:
+            return {name: self.dense}
+        columns = sp.csc_array(self.sparse)
+        return {
+            f"{name}_indptr": columns.indptr.astype(np.int64),
+            f"{name}_indices": number[columns.indices],
+            f"{name}_values": columns.data,
+        }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.ids import as_arrow
 
 UNKNOWN = -1
@@ -26,14 +27,14 @@ class Labels:
         return np.asarray(self.codes != UNKNOWN)
 
     def to_arrow(self) -> Any:
-        """The labels as they were given, missing where unknown."""
+        """The original labels, missing where unknown."""
         import pyarrow as pa
 
         return pa.array(self.classes).take(pa.array(self.codes, mask=~self.known))
 
 
 def read_labels(values: Any, what: str = "labels") -> Labels:
-    """Validate labels: whole numbers, booleans or strings, missing where unknown.
+    """Validate labels: integers, booleans or strings, missing where unknown.
 
     Examples
     --------
@@ -60,9 +61,11 @@ def read_labels(values: Any, what: str = "labels") -> Labels:
         try:
             array = array.cast(pa.large_string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise TypeError(f"{what}: labels must be whole numbers or strings; found {array.type}") from None
+            raise InputTypeError(
+                f"{what}: labels must be whole numbers or strings; found {array.type}"
+            ) from None
     if array.null_count == len(array):
-        raise ValueError(f"{what}: no node has a label; leave the labels out")
+        raise InputError(f"{what}: no node has a label; leave the labels out")
     classes = pc.unique(array.drop_null())
     classes = classes.take(pc.array_sort_indices(classes))
     codes = pc.fill_null(pc.index_in(array, value_set=classes), UNKNOWN)
@@ -78,7 +81,7 @@ def _whole(array: Any, what: str) -> Any:
     whole = (np.floor(numbers[known]) == numbers[known]) & (np.abs(numbers[known]) < 2.0**53)
     if not whole.all():
         row = int(np.flatnonzero(known)[~whole][0])
-        raise ValueError(
-            f"{what}: {numbers[row]} in row {row + 1} is no class: labels are whole numbers or strings"
+        raise InputError(
+            f"{what}: {numbers[row]} in row {row + 1} is not a class: labels must be whole numbers or strings"
         )
     return pa.array(np.where(known, numbers, 0).astype(np.int64), mask=~known)

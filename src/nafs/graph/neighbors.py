@@ -1,4 +1,4 @@
-"""The k-nearest-neighbour graph of the rows of a table, for data that comes without a graph."""
+"""The k-nearest-neighbour graph of the rows of a table, for data without a graph."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.adjacency import Adjacency, read_adjacency
 
 
@@ -20,7 +21,7 @@ def nearest_neighbor_graph(
     ----------
     features : array or sparse matrix of shape (n, f)
     n_neighbors : int
-        Neighbours of each row, itself not counted. With fewer rows than that, all others.
+        Neighbours of each row, not counting itself; at most all other rows.
     metric : str
         Any metric of :class:`sklearn.neighbors.NearestNeighbors`.
     n_jobs : int, optional
@@ -38,9 +39,9 @@ def nearest_neighbor_graph(
     [1, 0, 3, 2]
     """
     if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral):
-        raise TypeError(f"n_neighbors must be an integer; got {n_neighbors!r}")
+        raise InputTypeError(Parameter("n_neighbors"), f" must be an integer; got {n_neighbors!r}")
     if n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be at least 1; got {n_neighbors}")
+        raise InputError(Parameter("n_neighbors"), f" must be at least 1; got {n_neighbors}")
     if not sp.issparse(features):
         features = np.asarray(features)
     n = features.shape[0]

@@ -1,4 +1,4 @@
-"""A graph as a folder: .npy files that can be mapped into memory, and graph.json that says what they are."""
+"""A graph as a folder: .npy files that can be mapped into memory, and graph.json that describes them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_folder
+from nafs._support.errors import InputError
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph
@@ -40,12 +40,7 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
         arrays["weights"] = adjacency.weights
     if features is not None:
         about["features"] = features.shape[1]
-        if features.dense is not None:
-            arrays["features"] = features.dense
-        else:
-            arrays["features_indptr"] = features.sparse.indptr.astype(np.int64, copy=False)
-            arrays["features_indices"] = features.sparse.indices.astype(np.int32, copy=False)
-            arrays["features_values"] = features.sparse.data
+        arrays |= features.arrays("features")
     if graph.feature_names is not None:
         about["feature_names"] = list(graph.feature_names)
     if graph.has_ids:
@@ -88,7 +83,7 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         and len(weights)
         and not 0 < float(weights.min()) <= float(weights.max()) <= LARGEST
     ):
-        raise _damaged(folder, "weights.npy holds numbers that are no weights")
+        raise _damaged(folder, "weights.npy holds values that are not positive and finite")
     features = None
     if "features" in arrays:
         features = Features(_take(folder, arrays, "features", np.float32, n, about["features"]))
@@ -97,7 +92,9 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         indptr = _take(folder, arrays, "features_indptr", np.int64, n + 1)
         indices = _take(folder, arrays, "features_indices", np.int32, len(values))
         _check_rows(folder, "features_indptr", indptr, indices, about["features"])
-        features = Features(None, _csr(values, indices, indptr, (n, about["features"])))
+        features = Features.from_arrays(
+            {"indptr": indptr, "indices": indices, "values": values}, (n, about["features"])
+        )
     labels = None
     if "labels" in arrays:
         codes = _take(folder, arrays, "labels", np.int32, n)
@@ -120,20 +117,20 @@ def is_saved_graph(path: Path) -> bool:
     return (path / MARKER).is_file()
 
 
-def _damaged(folder: Path, why: str) -> ValueError:
-    return ValueError(f"{folder} is damaged: {why}; save the graph again")
+def _damaged(folder: Path, why: str) -> InputError:
+    return InputError(f"{folder} is damaged: {why}; save the graph again")
 
 
 def _read_marker(folder: Path) -> dict[str, Any]:
     if not folder.exists():
         raise FileNotFoundError(f"{folder} does not exist")
     if not is_saved_graph(folder):
-        raise ValueError(f"{folder} is not a saved graph: it has no {MARKER}")
+        raise InputError(f"{folder} is not a saved graph: it has no {MARKER}")
     try:
         about = json.loads((folder / MARKER).read_text(encoding="utf-8"))
         kind, version = about["format"], about["version"]
         if kind == FORMAT and isinstance(version, int) and version > VERSION:
-            raise ValueError(
+            raise InputError(
                 f"{folder} was saved by a newer nafs (format {version}, this one reads {VERSION})"
             )
         complete = kind == FORMAT and all(
@@ -165,10 +162,10 @@ def _take(folder: Path, arrays: dict[str, NDArray[Any]], name: str, dtype: Any, 
         raise _damaged(folder, f"{MARKER} does not list {name}")
     array = arrays[name]
     if array.dtype != dtype or (shape and array.shape != shape) or array.ndim != max(1, len(shape)):
-        wanted = " x ".join(str(size) for size in shape) or "one-dimensional"
+        expected = " x ".join(str(size) for size in shape) or "one-dimensional"
         raise _damaged(
             folder,
-            f"{name}.npy holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of {wanted}",
+            f"{name}.npy holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of {expected}",
         )
     if not array.flags.c_contiguous:
         raise _damaged(folder, f"{name}.npy is not in C order")
@@ -182,24 +179,16 @@ def _check_rows(folder: Path, name: str, indptr: NDArray[Any], indices: NDArray[
         raise _damaged(folder, f"an index beside {name}.npy is outside 0..{columns - 1}")
 
 
-def _csr(values: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
-    """A CSR array on these very arrays; SciPy's constructor may copy or shrink the offsets."""
-    matrix = sp.csr_array(shape, dtype=np.float32)
-    matrix.data, matrix.indices, matrix.indptr = values, indices, indptr
-    matrix.has_canonical_format = True
-    return matrix
-
-
 def _pack_ids(ids: Any) -> dict[str, NDArray[Any]]:
     import pyarrow as pa
 
     if pa.types.is_int64(ids.type):
         return {"ids": np.asarray(ids)}
-    ids = pa.concat_arrays([ids])  # offsets from 0
+    ids = pa.concat_arrays([ids])  # so that its offsets start at 0
     _, offsets, text = ids.buffers()
     ends = np.frombuffer(offsets, np.int64)[ids.offset : ids.offset + len(ids) + 1]
-    held = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, np.uint8)
-    return {"ids_offsets": ends - ends[0], "ids_text": held[ends[0] : ends[-1]]}
+    characters = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, np.uint8)
+    return {"ids_offsets": ends - ends[0], "ids_text": characters[ends[0] : ends[-1]]}
 
 
 def _unpack_ids(folder: Path, arrays: dict[str, NDArray[Any]], n: int) -> Any:
@@ -213,9 +202,9 @@ def _unpack_ids(folder: Path, arrays: dict[str, NDArray[Any]], n: int) -> Any:
     text = _take(folder, arrays, "ids_text", np.uint8)
     if offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
         raise _damaged(folder, "ids_offsets.npy does not fit ids_text.npy")
-    found = pa.LargeStringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
+    ids = pa.LargeStringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
     try:
-        found.validate(full=True)
+        ids.validate(full=True)
     except pa.ArrowInvalid as error:
         raise _damaged(folder, f"ids_text.npy is not valid text ({error})") from None
-    return found
+    return ids

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, Parameter
 from nafs.graph import Graph
 
 
@@ -51,15 +52,22 @@ def split_links(
     """
     adjacency = graph.adjacency
     if adjacency.directed:
-        raise ValueError("link prediction is for undirected graphs: read the graph with directed=False")
+        raise InputError(
+            "link prediction is for undirected graphs: read the graph with ", Parameter("directed", False)
+        )
     rows, columns = adjacency.rows, adjacency.indices
     once = rows < columns
     edges = np.column_stack([rows[once], columns[once]]).astype(np.int64)
     hidden_validation, hidden_test = int(len(edges) * validation), int(len(edges) * test)
     if not (validation > 0 and test > 0 and validation + test < 1):
-        raise ValueError(f"shares must be positive and below 1 in all; got {validation} and {test}")
+        raise InputError(
+            Parameter("validation"),
+            " and ",
+            Parameter("test"),
+            f" must be positive and add up to less than 1; got {validation} and {test}",
+        )
     if hidden_test < 1 or hidden_validation < 1:
-        raise ValueError(f"too few edges to hide: there are {len(edges)}, at least 20 are needed")
+        raise InputError(f"too few edges to hide: there are {len(edges)}, at least 20 are needed")
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(edges))
     held_out = edges[order[: hidden_validation + hidden_test]]
@@ -94,7 +102,7 @@ def _non_edges(
     """Distinct pairs that are no edges; ends drawn alike, or in proportion to degrees."""
     free = n * (n - 1) // 2 - len(codes)
     if free < 2 * count:
-        raise ValueError(f"the graph is too dense: {free} pairs are no edges, {2 * count} are needed")
+        raise InputError(f"the graph is too dense: {free} pairs are no edges, {2 * count} are needed")
     reach = None if degrees is None else np.cumsum(degrees)
     found = np.zeros(0, np.int64)
     for _ in range(100):
@@ -111,4 +119,4 @@ def _non_edges(
         found = together[np.sort(first)][:count]
         if len(found) == count:
             return np.column_stack([found // n, found % n])
-    raise ValueError("the graph is too dense around its hubs to draw non-edges by degree")
+    raise InputError("the graph is too dense around its hubs to draw non-edges by degree")

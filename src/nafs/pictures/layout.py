@@ -1,4 +1,4 @@
-"""Places on a plane: t-SNE maps of embeddings, turned so that maps of neighbouring steps look alike."""
+"""Two-dimensional t-SNE maps of embeddings; consecutive maps are rotated to match each other."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import MissingExtraError
 from nafs.similarity.nearest import unit_rows
 
-_SMALL = 1e-4  # deviation of a start, as t-SNE wants it
-_ALIKE = 1e-6  # rows of length 1 that differ by less are all alike
+_SMALL = 1e-4  # standard deviation of the initial map, as t-SNE expects
+_ALIKE = 1e-6  # unit rows that differ by less count as equal
 
 
 def tsne(
@@ -22,17 +23,18 @@ def tsne(
     n_threads: int = 1,
     iterations: int = 500,
 ) -> NDArray[np.float64]:
-    """A t-SNE map of the rows, by cosine.
+    """A t-SNE map of the rows by cosine distance.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, d)
     start : ndarray of shape (n, 2), optional
-        A map of the same rows to start from, and to be turned like; by default principal components.
+        A map of the same rows to start from; the result is rotated to match it. By default principal
+        components.
     seed : int
     n_threads : int
     iterations : int
-        After those of early exaggeration.
+        Iterations after early exaggeration.
 
     Returns
     -------
@@ -44,47 +46,47 @@ def tsne(
     try:
         from openTSNE import TSNE
     except ImportError:
-        raise ImportError("maps need openTSNE: pip install 'nafs[plot]'") from None
+        raise MissingExtraError("maps need openTSNE: pip install 'nafs[plot]'") from None
     rows = unit_rows(matrix)
-    if float(np.ptp(rows, axis=0).max()) < _ALIKE:  # nothing to tell apart
+    if float(np.ptp(rows, axis=0).max()) < _ALIKE:  # all rows are equal
         return np.random.default_rng(seed).normal(size=(n, 2))
-    # Copies of a row would start, and stay, in one place.
+    # Identical rows would start, and stay, at one point.
     jitter = np.random.default_rng(seed).normal(scale=_SMALL / 100, size=(n, 2))
-    # From a map of the same rows, half of the way is made.
+    # A map of the same rows needs less early exaggeration.
     early: dict[str, Any] = {"early_exaggeration_iter": 60, "early_exaggeration": 4}
     if start is None:
         begin, early = principal_plane(rows), {}
         begin = begin / max(float(begin.std(axis=0).max()), 1e-30) * _SMALL + jitter
     else:
         begin = start - start.mean(axis=0) + jitter
-    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of any start that is a map
-    made = TSNE(
+    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns about any initial map
+    embedding = TSNE(
         perplexity=min(30, (n - 1) / 3),
-        metric="euclidean",  # of rows of length 1, which is the cosine and bears rows of zeros
+        metric="euclidean",  # equivalent to cosine on unit rows, and defined for rows of zeros
         initialization=begin,
         random_state=seed,
         n_jobs=n_threads,
         n_iter=iterations,
         **early,
     ).fit(rows)
-    places = np.asarray(made, np.float64)
+    places = np.asarray(embedding, np.float64)
     return places if start is None else turned_like(places, start)
 
 
 def principal_plane(matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """The rows on their two leading principal components, with signs that do not depend on chance."""
+    """Project the rows on their two leading principal components, with reproducible signs."""
     from sklearn.decomposition import PCA
 
-    found = PCA(2, svd_solver="randomized", random_state=0) if min(matrix.shape) > 2 else None
-    if found is None:
-        wide = np.zeros((len(matrix), 2))
-        wide[:, : min(2, matrix.shape[1])] = matrix[:, :2]
-        return np.asarray(wide - wide.mean(axis=0))
-    return np.asarray(found.fit_transform(np.asarray(matrix, np.float64)))
+    pca = PCA(2, svd_solver="randomized", random_state=0) if min(matrix.shape) > 2 else None
+    if pca is None:
+        plane = np.zeros((len(matrix), 2))
+        plane[:, : min(2, matrix.shape[1])] = matrix[:, :2]
+        return np.asarray(plane - plane.mean(axis=0))
+    return np.asarray(pca.fit_transform(np.asarray(matrix, np.float64)))
 
 
 def turned_like(places: NDArray[np.float64], model: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Places turned and mirrored, but not stretched, to lie as near to a model as they can.
+    """Rotate and mirror ``places``, without scaling, to match ``model`` (orthogonal Procrustes).
 
     Examples
     --------

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nafs._support.atomic import check_target, whole_file
+from nafs._support.errors import InputError
 
 _PLACE = "/*DATA*/"
 
@@ -48,5 +49,5 @@ def render(data: dict[str, Any]) -> str:
 def check_page_target(path: str, *, force: bool) -> None:
     """Raise, before any work is done, if a page cannot be written at ``path``."""
     if not path.lower().endswith((".html", ".htm")):
-        raise ValueError(f"{path}: a report is a page: name it .html")
+        raise InputError(f"{path}: a report is a page: name it .html")
     check_target(Path(path), force=force)

@@ -39,8 +39,7 @@ def without_features(graph: Graph, rate: float) -> Graph:
     """The graph with all features of a share of its nodes set to 0, the same nodes for every method."""
     assert graph.features is not None
     kept = np.random.default_rng(0).random(graph.n_nodes) >= rate
-    features: Any = graph.features.sparse if graph.features.dense is None else graph.features.dense
-    return graph.with_features(sp.diags_array(kept.astype(np.float32)) @ features)
+    return graph.with_features(sp.diags_array(kept.astype(np.float32)) @ graph.features.matrix)
 
 
 def _rivals(tier: str) -> list[Rival]:

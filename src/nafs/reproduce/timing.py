@@ -30,8 +30,7 @@ def seconds_of(work: Callable[[], Any], repeats: int = 3) -> list[float]:
 def plain_nafs(graph: Graph, hops: int, r: tuple[float, ...] = DEFAULT_R) -> NDArray[np.float32]:
     """NAFS-mean as one writes it with SciPy's product: what the speed of the kernel is compared with."""
     assert graph.features is not None
-    features: Any = graph.features.dense
-    X = np.asarray(graph.features.sparse.toarray() if features is None else features)
+    X = graph.features.toarray()
     norms = np.linalg.norm(X, axis=1)
     result = np.zeros_like(X)
     for value in r:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency
 from nafs.links import SCORES
 from nafs.similarity.nearest import (
@@ -67,9 +68,11 @@ def suggest_pairs(
     """
     check_choice("score", score, SCORES)
     if k < 1:
-        raise ValueError(f"at least 1 link must be asked for; got {k}")
+        raise InputError(Parameter("k"), f" must be at least 1; got {k}")
     if graph.directed:
-        raise ValueError("links are suggested for undirected graphs: read the graph with directed=False")
+        raise InputError(
+            "links are suggested for undirected graphs: read the graph with ", Parameter("directed", False)
+        )
     rows = scored_rows(matrix, score)
     if nodes is not None:
         return _for_nodes(graph, rows, k, nodes, progress)

@@ -1,13 +1,75 @@
+from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 COLUMNS: int
+OPENMP: bool
 
-def hop(**arguments: Any) -> None: ...
-def cached(**arguments: Any) -> None: ...
-def finish(**arguments: Any) -> None: ...
+class Distance(Enum):
+    none = ...
+    cosine = ...
+    euclidean = ...
+    stationary_cosine = ...
+
+class Weighting(Enum):
+    last = ...
+    average = ...
+    softmax = ...
+    linear = ...
+
+class Ensemble(Enum):
+    write = ...
+    add = ...
+    maximum = ...
+
+class HopKernel:
+    def __init__(self, **arguments: Any) -> None: ...
+    def run(
+        self,
+        begin: int,
+        end: int,
+        *,
+        state: NDArray[Any] | None = None,
+        following: NDArray[Any] | None = None,
+        owing: bool = False,
+        postpone: bool = False,
+        parts: NDArray[np.float64] | None = None,
+        given: NDArray[np.float64] | None = None,
+    ) -> None: ...
+    def write(
+        self,
+        begin: int,
+        end: int,
+        *,
+        state: NDArray[Any] | None = None,
+        out: NDArray[np.float32],
+        ensemble: Ensemble,
+        apart: bool,
+        fresh: bool,
+        factor: float,
+        fallback: float,
+    ) -> None: ...
+
+class ColumnKernel:
+    def __init__(self, **arguments: Any) -> None: ...
+    def measure(
+        self, begin: int, end: int, *, unscale: NDArray[np.float32], parts: NDArray[np.float32]
+    ) -> None: ...
+    def smooth(
+        self,
+        begin: int,
+        end: int,
+        *,
+        unscale: NDArray[np.float32],
+        weights: NDArray[np.float32],
+        share: NDArray[np.float32],
+        out: NDArray[np.float32],
+        ensemble: Ensemble,
+        fresh: bool,
+    ) -> None: ...
+
 def gather(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency, read_adjacency, read_features
 from nafs.smoothing.method import check_hops, check_one_r
 from nafs.smoothing.operator import normalized_adjacency
@@ -129,7 +130,7 @@ def mixing_time_bound(
     """
     check_choice("formula", formula, ("theorem", "paper"))
     if not isinstance(epsilon, Real) or not 0 < epsilon < np.inf:
-        raise ValueError(f"epsilon must be a positive number; got {epsilon!r}")
+        raise InputError(Parameter("epsilon"), f" must be a positive number; got {epsilon!r}")
     graph, start = _start_of_bound(features, adjacency, 0.0, directed)
     if formula == "paper":
         norms = read_features(features).norms.astype(np.float64)

@@ -16,20 +16,22 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features
 from nafs.smoothing import _kernel
+from nafs.smoothing.distances import distance_named
+from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
 from nafs.smoothing.stationary import component_centres
+from nafs.smoothing.weightings import weighting_named
 
 STATE_DTYPES = ("float32", "float16")
-_DISTANCE = {"none": 0, "cosine": 1, "euclidean": 2, "stationary_cosine": 3}
-_WEIGHTING = {"last": 0, "average": 1, "adaptive": 2, "linear": 3}
-ENSEMBLE = {"concat": 0, "mean": 1, "max": 2}
 
 BLOCK_WORK = 1 << 27  # values gathered in one call: about a tenth of a second between signals
 _STREAM_BYTES = 48 << 20  # two states beyond this do not live in the cache: write past it
@@ -60,7 +62,7 @@ class Layout:
         """Bytes that :class:`Hops` holds besides features and centres."""
         size = np.dtype(self.state_dtype).itemsize
         states = 2 * self.n_nodes * self.stride * size
-        sums = 0 if method.weighting == "last" else self.n_nodes * self.stride * 4
+        sums = 0 if not weighting_named(method.weighting).keeps_sum else self.n_nodes * self.stride * 4
         # d̃, 1/d̃, norms, row blocks; d̃^r, d̃^(-r), total, peak, pending for each r, two float64 on the way
         return states + sums + self.n_nodes * (4 * (8 + 6 * self.n_groups) + 16 * self.n_groups)
 
@@ -75,7 +77,8 @@ class Workspace:
         rows, stride = layout.n_nodes, layout.stride
         nbytes = rows * stride * np.dtype(layout.state_dtype).itemsize
         self._states = [aligned_bytes(nbytes) for _ in range(2)]
-        self._sum = None if method.weighting == "last" else aligned_bytes(rows * stride * 4, allocate)
+        keeps_sum = weighting_named(method.weighting).keeps_sum
+        self._sum = aligned_bytes(rows * stride * 4, allocate) if keeps_sum else None
 
     def states(self, layout: Layout) -> list[NDArray[np.float32]]:
         """The two states, for a layout no larger than the one allocated for."""
@@ -88,7 +91,7 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Whole:
-    """What a panel of columns has to know of the matrix that it is a part of."""
+    """What a panel of columns needs to know about the whole matrix."""
 
     largest: float
     norms: NDArray[np.float32] | None = None
@@ -113,12 +116,12 @@ class Hops:
     keep_distances : bool
         Leave D_i(k) of the latest hop in ``distances``, of shape (n, len(r)).
     whole : Whole, optional
-        The features are a panel of columns of a wider matrix: distances take two passes, the first of
-        which measures their parts (``measure``) and the second is given their sums over all panels.
+        Set if the features are a panel of columns of a wider matrix. Distances then take two passes: the
+        first one measures each panel's parts, the second one is given their sums over all panels.
     measure : bool
-        The first pass: nothing is weighed or summed up.
+        This is the first pass: distances are measured, nothing is weighted or summed up.
     allocate : callable
-        Makes the arrays with one entry for each node; states are always ``numpy.empty``.
+        Allocates the arrays that have one entry per node; states always come from ``numpy.empty``.
     """
 
     def __init__(
@@ -139,30 +142,19 @@ class Hops:
         n, f = features.shape
         groups = len(r)
         whole = whole or Whole(features.largest)
-        weighting = "last" if measure else method.weighting
         self.layout = Layout(n, f, groups, state_dtype)
         self.graph, self.features, self.method = graph, features, method
-        self.n_threads = n_threads
         self.hop = -1
         self.blocks = _row_blocks(graph, self.layout.width)
-        measures = keep_distances or method.uses_distance
-        distance = method.distance if measures else "none"
+        distance = distance_named(method.distance) if keep_distances or method.uses_distance else None
+        weighting = weighting_named("last" if measure else method.weighting)
 
         # The state holds values up to 2: float16 cannot overflow, nor can the sums of float32.
         unit = unit_of(whole.largest)
-        self._scale = allocate((n, groups), np.float32)
-        unscale = allocate((n, groups), np.float32)
-        inverse_degree = allocate((n,), np.float32)
-        powers = np.asarray(r)[None, :]
-        for begin in range(0, n, _ROWS):
-            end = min(n, begin + _ROWS)
-            degrees = graph.degrees_of(begin, end)
-            inverse_degree[begin:end] = 1.0 / degrees
-            self._scale[begin:end] = degrees[:, None] ** powers * unit
-            unscale[begin:end] = degrees[:, None] ** -powers / unit
+        scale, unscale, inverse_degree = _scales(graph, r, unit, allocate)
 
         self._centres = centre_norms = component = None
-        if distance in ("euclidean", "stationary_cosine"):
+        if distance is not None and distance.stationary:
             component = whole.components
             if component is None:
                 component = allocate((n,), np.int32)
@@ -173,43 +165,47 @@ class Hops:
             if centre_norms is None:
                 centre_norms = np.linalg.norm(centres.reshape(-1, groups, f), axis=2).astype(np.float32)
             self._centres = centres
-        self._centred = distance == "euclidean"
 
         workspace = workspace or Workspace(self.layout, method)
         self._state, self._next = workspace.states(self.layout)
-        self._sum = None if measure else workspace.sum(self.layout)
-        self._total = None
-        if self._sum is not None:
-            self._total = allocate((n, groups), np.float32)
-            self._total[:] = 0
-        self._owing = False
-        halves = self._sum is not None and state_dtype == "float32"
-        self._pending = allocate((n, 2 * groups), np.float32) if halves else None
-        unbounded = weighting == "adaptive" and distance == "euclidean"
+        running = workspace.sum(self.layout) if weighting.keeps_sum else None
+        total = pending = peak = None
+        if weighting.keeps_sum:
+            total = allocate((n, groups), np.float32)
+            total[:] = 0
+            if state_dtype == "float32":
+                pending = allocate((n, 2 * groups), np.float32)
+            if weighting.uses_distance and distance is not None and not distance.bounded:
+                peak = allocate((n, groups), np.float32)
+        self._owing, self._can_postpone = False, pending is not None
         self.distances = np.empty((n, groups), np.float32) if keep_distances else None
-        self._fixed = {
+        self._bound: dict[str, Any] = {
             "indptr": graph.indptr,
             "indices": graph.indices,
             "weights": graph.weights,
             "inverse_degree": inverse_degree,
             "features": f,
             "groups": groups,
-            "scale": self._scale,
+            "scale": scale,
             "unscale": unscale,
             "centres": self._centres,
             "centre_norms": centre_norms,
             "component": component,
-            "centred": self._centred,
-            **features.for_kernel(whole.norms),
-            "sum": self._sum,
-            "total": self._total,
-            "peak": allocate((n, groups), np.float32) if unbounded else None,
+            "centred": distance is not None and distance.centred,
+            **features.arrays("x"),
+            "x_norms": features.norms if whole.norms is None else whole.norms,
+            "sum": running,
+            "total": total,
+            "peak": peak,
+            "pending": pending,
             "distances": self.distances,
-            "distance": _DISTANCE[distance],
-            "weighting": _WEIGHTING[weighting],
+            "distance": _kernel.Distance.none if distance is None else distance.code,
+            "weighting": weighting.code,
+            "floor": 0.0 if distance is None else distance.floor,
             "stream": 2 * self._state.nbytes > _STREAM_BYTES,
             "threads": n_threads,
         }
+        self._kernel = _kernel.HopKernel(**self._bound)
 
     def advance(
         self,
@@ -225,32 +221,29 @@ class Hops:
         Parameters
         ----------
         postpone : bool
-            Nobody wants the embedding at this hop: where that saves memory traffic, leave its share of
-            the sum to the next hop. The bits are the same.
+            Nobody asks for the embedding at this hop. Its share of the sum may then be added together with
+            the next hop's, which halves the memory traffic of the sum. The bits are the same.
         keep_state : bool
             ``False`` for the last hop, whose state nobody will read, saves writing it.
         parts, given : ndarray of shape (n, 2 * len(r)), optional
-            Of a panel, what its distances are made of: measured here in the first pass, given over all
-            panels in the second.
+            The dot products and squares that distances are made of. The first pass over a panel fills
+            ``parts``; the second one reads their sums over all panels from ``given``.
         tick : callable, optional
             Called after each block of rows with the number of rows done.
         """
         state = self._state if self.hop >= 0 else None
         following = self._next if keep_state else None
-        owing = self._owing
-        postpone = postpone and not owing and self.hop >= 0 and self._pending is not None
-        pending = self._pending if owing or postpone else None
+        postpone = postpone and self._can_postpone and not self._owing and self.hop >= 0
         for begin, end in self.blocks:
-            _kernel.hop(
-                begin=begin,
-                end=end,
+            self._kernel.run(
+                begin,
+                end,
                 state=state,
-                next=following,
-                pending=pending,
+                following=following,
+                owing=self._owing,
                 postpone=postpone,
                 parts=parts,
                 given=given,
-                **self._fixed,
             )
             if tick is not None:
                 tick(end - begin)
@@ -275,35 +268,44 @@ class Hops:
         first_r : int
             Position of this group's first r among the method's: 0 overwrites ``out``.
         """
-        method, f = self.method, self.layout.n_features
-        concat = method.ensemble == "concat"
-        target = out[:, first_r * f : (first_r + self.layout.n_groups) * f] if concat else out
-        source = self._state if self._sum is None else self._sum
+        ensemble, f = ensemble_named(self.method.ensemble), self.layout.n_features
+        apart = ensemble.side_by_side
+        target = out[:, first_r * f : (first_r + self.layout.n_groups) * f] if apart else out
         for begin, end in self.blocks:
-            _kernel.finish(
-                source=source,
-                total=self._total,
-                scale=self._scale,
-                centres=self._centres if self._centred else None,
-                component=self._fixed["component"],
+            self._kernel.write(
+                begin,
+                end,
+                state=self._state,
                 out=target,
-                features=f,
-                groups=self.layout.n_groups,
-                out_group_stride=f if concat else 0,
-                ensemble=ENSEMBLE[method.ensemble],
+                ensemble=ensemble.code,
+                apart=apart,
                 fresh=first_r == 0,
-                factor=1.0 / len(method.r) if method.ensemble == "mean" else 1.0,
+                factor=ensemble.factor(len(self.method.r)),
                 fallback=float(self.hop + 1),
-                begin=begin,
-                end=end,
-                threads=self.n_threads,
             )
+
+
+def _scales(
+    graph: Adjacency, r: tuple[float, ...], unit: float, allocate: Allocate
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """d̃^r times the unit, its inverse, and 1/d̃."""
+    n, powers = graph.n_nodes, np.asarray(r)[None, :]
+    scale = allocate((n, len(r)), np.float32)
+    unscale = allocate((n, len(r)), np.float32)
+    inverse_degree = allocate((n,), np.float32)
+    for begin in range(0, n, _ROWS):
+        end = min(n, begin + _ROWS)
+        degrees = graph.degrees_of(begin, end)
+        inverse_degree[begin:end] = 1.0 / degrees
+        scale[begin:end] = degrees[:, None] ** powers * unit
+        unscale[begin:end] = degrees[:, None] ** -powers / unit
+    return scale, unscale, inverse_degree
 
 
 def unit_of(largest: float) -> float:
     """The power of two that brings features to at most 1."""
     if not math.isfinite(largest):
-        raise ValueError("features contain NaN or inf; fill or drop them")
+        raise InputError("features contain NaN or inf; fill or drop them")
     return float(2.0 ** math.ceil(math.log2(max(largest, 2.0**-100))))  # below that 1/unit would overflow
 
 

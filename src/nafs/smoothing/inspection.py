@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from nafs._support.checks import check_choice
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import _kernel
+from nafs.smoothing.distances import DISTANCES, distance_named
 from nafs.smoothing.hops import Hops
-from nafs.smoothing.method import DISTANCES, WEIGHTINGS, Method, check_hops, check_one_r
+from nafs.smoothing.method import Method, check_hops, check_one_r
 from nafs.smoothing.threads import check_threads
-
-LINEAR_FLOOR = 1e-6  # a smaller cosine is rounding: linear weighting takes it as 0, like the kernel
+from nafs.smoothing.weightings import WEIGHTINGS, weighting_named
 
 
 def smoothed_features(
@@ -163,26 +163,7 @@ def smoothing_weights(
         self_loops=self_loops,
         n_threads=n_threads,
     ).astype(np.float64)
-    if weighting == "last":
-        raw = np.zeros(distances.shape, np.float32)
-        raw[:, -1] = 1.0
-        return raw
-    return weights_of(distances, weighting, distance, axis=1)
-
-
-def weights_of(
-    distances: NDArray[np.float64], weighting: str, distance: str, axis: int
-) -> NDArray[np.float32]:
-    """Weights that add up to 1 along the axis of hops, of distances; not for weighting "last"."""
-    if weighting == "average":
-        raw = np.ones_like(distances)
-    elif weighting == "adaptive":
-        raw = np.exp(distances - distances.max(axis=axis, keepdims=True))
-    else:
-        floor = 0.0 if distance == "euclidean" else LINEAR_FLOOR
-        raw = np.where(distances > floor, distances, 0.0)
-        raw = np.where(raw.any(axis=axis, keepdims=True), raw, 1.0)
-    return np.asarray(raw / raw.sum(axis=axis, keepdims=True), dtype=np.float32)
+    return weighting_named(weighting).weights(distances, distance_named(distance), axis=1)
 
 
 def _hops(

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency, Features, read_adjacency, read_features
 from nafs.smoothing.method import check_one_r
 
@@ -43,9 +44,11 @@ def component_centres(
 def require_undirected(graph: Adjacency) -> None:
     """Raise for a directed graph, whose stationary state has no closed form."""
     if graph.directed:
-        raise ValueError(
-            "the stationary state is defined for undirected graphs: pass directed=False (for an "
-            "embedding, distance='cosine' does without it)"
+        raise InputError(
+            "the stationary state is defined for undirected graphs only: read the graph with ",
+            Parameter("directed", False),
+            ", or, for an embedding, use ",
+            Parameter("distance", "cosine"),
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, Parameter
 from nafs.graph import Graph
 from nafs.tasks.result import TaskResult, check_rows
 
@@ -34,7 +35,12 @@ def random_splits(
     """
     codes = _codes(graph)
     if not (train > 0 and validation > 0 and train + validation < 1):
-        raise ValueError(f"shares must be positive and below 1 in all; got {train} and {validation}")
+        raise InputError(
+            Parameter("train"),
+            " and ",
+            Parameter("validation"),
+            f" must be positive and add up to less than 1; got {train} and {validation}",
+        )
     found = []
     for seed in range(count):
         rng = np.random.default_rng(seed)
@@ -81,13 +87,13 @@ def evaluate_classification(
     )
     splits = splits or random_splits(graph, count=count)
     if not splits:
-        raise ValueError("at least 1 split is needed")
+        raise InputError("at least 1 split is needed; got ", Parameter("count", count))
     values: dict[str, list[float]] = {"ACC": [], "F1": []}
     for split in splits:
         parts = {name: nodes[codes[nodes] >= 0] for name, nodes in split.items()}
         empty = next((name for name, nodes in parts.items() if not len(nodes)), None)
         if empty is not None:
-            raise ValueError(f"no labelled node is left for {empty}: the classes are too small to be split")
+            raise InputError(f"no labelled node is left for {empty}: the classes are too small to be split")
         best = _best_model(matrix, codes, parts)
         found, truth = best.predict(matrix[parts["test"]]), codes[parts["test"]]
         values["ACC"].append(float(accuracy_score(truth, found)))
@@ -101,7 +107,7 @@ def _best_model(matrix: NDArray[Any], codes: NDArray[Any], parts: Split) -> Any:
 
     train, validation = parts["train"], parts["validation"]
     if len(np.unique(codes[train])) < 2:
-        raise ValueError("the training nodes have one class only; classification needs two")
+        raise InputError("the training nodes have one class only; classification needs two")
     models = []
     for strength in STRENGTHS:
         model = LogisticRegression(C=strength, max_iter=500, tol=1e-3)
@@ -111,7 +117,7 @@ def _best_model(matrix: NDArray[Any], codes: NDArray[Any], parts: Split) -> Any:
 
 def _codes(graph: Graph) -> NDArray[np.int32]:
     if graph.labels is None:
-        raise ValueError("classification needs labels, and the graph has none")
+        raise InputError("classification needs labels, and the graph has none")
     if len(graph.labels.classes) < 2:
-        raise ValueError("classification needs at least 2 classes; there is one")
+        raise InputError("classification needs at least 2 classes; there is one")
     return graph.labels.codes

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, Parameter
 from nafs.clustering import mixture, project
 from nafs.clustering.kmeans import kmeans_of_products
 from nafs.clustering.measures import agreement, conductance, modularity
@@ -60,7 +61,10 @@ def _clusters_by_seed(
 
     check_choice("method", method, METHODS)
     if not 1 <= n_clusters <= len(matrix):
-        raise ValueError(f"{n_clusters} clusters asked for among {len(matrix)} nodes")
+        raise InputError(
+            Parameter("n_clusters"),
+            f" must lie between 1 and the number of nodes, {len(matrix)}; got {n_clusters}",
+        )
     if method == "mixture":
         edges = None if graph is None or graph.adjacency.directed else graph.adjacency
         points = project(matrix, 2 * n_clusters)
@@ -130,12 +134,12 @@ def evaluate_clustering(
     check_rows(matrix, graph)
     if n_clusters is None:
         if graph.labels is None:
-            raise ValueError("clustering needs labels or the number of clusters (n_clusters)")
+            raise InputError("clustering needs labels, or the number of clusters: ", Parameter("n_clusters"))
         n_clusters = len(graph.labels.classes)
     if n_clusters < 2:
-        raise ValueError(f"clustering needs at least 2 clusters; there is {n_clusters}")
+        raise InputError(f"clustering needs at least 2 clusters; there is {n_clusters}")
     if seeds < 1:
-        raise ValueError(f"at least 1 seed is needed; got {seeds}")
+        raise InputError(Parameter("seeds"), f" must be at least 1; got {seeds}")
     values: dict[str, list[float]] = {}
     find = _clusters_by_seed(matrix, n_clusters, graph, method, n_init)
     for seed in range(seeds):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, Parameter
 from nafs.graph import Graph
 from nafs.links import SCORES, LinkSplit, score_links, split_links
 from nafs.tasks.result import TaskResult, check_rows
@@ -56,7 +57,7 @@ def evaluate_links(
 
     check_choice("score", score, ("auto", *SCORES))
     if splits < 1:
-        raise ValueError(f"at least 1 split is needed; got {splits}")
+        raise InputError(Parameter("splits"), f" must be at least 1; got {splits}")
     values: dict[str, list[float]] = {"AUC": [], "AP": [], "AUC hard": [], "AP hard": []}
     for seed in range(splits):
         split = split_links(graph, validation=validation, test=test, seed=seed)

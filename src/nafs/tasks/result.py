@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
 from nafs._support.markup import html_table
 from nafs.graph import Graph
 
@@ -58,8 +59,8 @@ class TaskResult:
 def check_rows(matrix: NDArray[Any], graph: Graph) -> None:
     """Raise if an embedding has not one row of finite numbers for each node."""
     if matrix.ndim != 2 or len(matrix) != graph.n_nodes or not matrix.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"the embedding has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
         )
     if not np.isfinite(matrix.sum(dtype=np.float64)) and not np.isfinite(matrix).all():
-        raise ValueError("the embedding contains NaN or inf")
+        raise InputError("the embedding contains NaN or inf")

@@ -1,4 +1,4 @@
-"""Graphs into the formats that they can be read from."""
+"""Write graphs in the formats that the readers accept."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nafs._support.atomic import check_target, whole_file
+from nafs._support.errors import InputError, MissingExtraError
 from nafs.graph import Graph
 from nafs.writers.embeddings import id_table
 from nafs.writers.tables import is_table, write_table
@@ -21,25 +22,25 @@ def check_graph_target(path: str | os.PathLike[str], *, force: bool) -> None:
     """Raise, before any work is done, if a graph cannot be written at ``path``."""
     name = os.fspath(path)
     if Path(name).suffix and not is_table(name) and not name.lower().endswith(_OTHERS):
-        raise ValueError(
+        raise InputError(
             f"{name}: graphs are written as .csv, .tsv, .parquet, {', '.join(_OTHERS)}, or as a folder (a "
-            "name without ending)"
+            "name without extension)"
         )
     check_target(Path(name), force=force)
 
 
 def write_graph(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write the edges of a graph, or all of it into a folder or GraphML.
+    """Write the edges of a graph; a folder or GraphML also holds features and labels.
 
     Parameters
     ----------
     graph : Graph
     path : path
-        .csv, .tsv, .parquet: one row per edge with the nodes' ids (an undirected edge once). .mtx, .npz: the
-        adjacency matrix, nodes by number. .graphml: edges, features and labels. A name without ending: a
-        folder as :meth:`nafs.Graph.save` writes it.
+        .csv, .tsv, .parquet: one row per edge with the ids of its nodes (an undirected edge once). .mtx,
+        .npz: the adjacency matrix, without ids. .graphml: edges, features and labels. A name without
+        extension: a folder, see :meth:`nafs.Graph.save`.
     force : bool
-        Replace what is there.
+        Overwrite an existing file.
     """
     check_graph_target(path, force=force)
     name = os.fspath(path)
@@ -62,14 +63,14 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
     """Write ids, features and labels as a table, one row per node: .csv, .tsv or .parquet."""
     name = os.fspath(path)
     if not is_table(name):
-        raise ValueError(f"{name}: node tables are written as .csv, .tsv or .parquet")
+        raise InputError(f"{name}: node tables are written as .csv, .tsv or .parquet")
     ids, labels = graph.id_array, None if graph.labels is None else graph.labels.to_arrow()
     width = 0 if graph.features is None else graph.features.shape[1]
     names = graph.feature_names or [f"x{i}" for i in range(width)]
-    taken = next((column for column in names if column in ("id", "label")), None)
-    if taken is not None:
-        raise ValueError(
-            f"a feature is called {taken!r}, the name of another column of a node table; rename it"
+    reserved = next((column for column in names if column in ("id", "label")), None)
+    if reserved is not None:
+        raise InputError(
+            f"a feature is called {reserved!r}, which a node table uses for another column; rename it"
         )
 
     def block(begin: int, end: int) -> Any:
@@ -77,10 +78,9 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
 
         table = id_table(ids, labels, begin, end)
         if graph.features is not None:
-            rows = graph.features.dense
-            found = graph.features.sparse[begin:end].toarray() if rows is None else rows[begin:end]
+            rows = graph.features.rows(begin, end, np.float32)
             for i, column in enumerate(names):
-                table = table.append_column(column, pa.array(np.ascontiguousarray(found[:, i])))
+                table = table.append_column(column, pa.array(np.ascontiguousarray(rows[:, i])))
         return table
 
     with whole_file(Path(name), force=force) as part:
@@ -88,7 +88,7 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
 
 
 def _edge_numbers(graph: Graph) -> tuple[Any, Any, Any]:
-    """Sources, targets and weights; of an undirected graph each edge once."""
+    """Sources, targets and weights; an undirected edge occurs once."""
     adjacency = graph.adjacency
     rows, columns, weights = adjacency.rows, adjacency.indices, adjacency.weights
     if not adjacency.directed:
@@ -99,20 +99,20 @@ def _edge_numbers(graph: Graph) -> tuple[Any, Any, Any]:
 
 
 def write_edges(graph: Graph, target: Any, name: str) -> None:
-    """Write the edges as a table into a path or an open file, as the ending of ``name`` says."""
+    """Write the edges as a table to a path or an open file, in the format of ``name``'s extension."""
     import pyarrow as pa
 
     rows, columns, weights = _edge_numbers(graph)
     ids = graph.id_array
 
     def block(begin: int, end: int) -> Any:
-        found = {
+        entries = {
             "source": ids.take(pa.array(rows[begin:end])),
             "target": ids.take(pa.array(columns[begin:end])),
         }
         if weights is not None:
-            found["weight"] = pa.array(weights[begin:end])
-        return pa.table(found)
+            entries["weight"] = pa.array(weights[begin:end])
+        return pa.table(entries)
 
     write_table(target, name, len(rows), 3, block)
 
@@ -131,22 +131,21 @@ def _write_graphml(graph: Graph, part: Path) -> None:
     try:
         import networkx
     except ImportError:
-        raise ImportError("writing GraphML needs networkx: pip install networkx") from None
-    found = networkx.DiGraph() if graph.adjacency.directed else networkx.Graph()
+        raise MissingExtraError("writing GraphML needs networkx: pip install networkx") from None
+    document = networkx.DiGraph() if graph.adjacency.directed else networkx.Graph()
     names = graph.ids.tolist()
     labels = None if graph.labels is None else graph.labels.to_arrow().to_pylist()
     for i, name in enumerate(names):
         data = {}
         if graph.features is not None:
-            row = graph.features.dense
-            values = (graph.features.sparse[[i]].toarray()[0] if row is None else row[i]).tolist()
+            values = graph.features.rows(i, i + 1, np.float32)[0].tolist()
             data = dict(
                 zip(graph.feature_names or [f"x{j}" for j in range(len(values))], values, strict=True)
             )
         if labels is not None and labels[i] is not None:
             data["label"] = labels[i]
-        found.add_node(name, **data)
+        document.add_node(name, **data)
     rows, columns, weights = _edge_numbers(graph)
     for e, (a, b) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        found.add_edge(names[a], names[b], **({} if weights is None else {"weight": float(weights[e])}))
-    networkx.write_graphml(found, str(part))
+        document.add_edge(names[a], names[b], **({} if weights is None else {"weight": float(weights[e])}))
+    networkx.write_graphml(document, str(part))

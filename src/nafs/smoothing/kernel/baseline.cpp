@@ -1,6 +1,4 @@
 // The loops for any CPU of the architecture.
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,6 +6,7 @@
 #include <new>
 
 #include "hop.h"
+#include "threads.h"
 
 #if defined(__SSE__)
 #include <immintrin.h>
@@ -16,6 +15,8 @@
 namespace nafs::baseline {
 #include "vectors.inl"
 #include "gather.inl"
+#include "products.inl"
+#include "distances.inl"
 #include "weigh.inl"
 #include "cached.inl"
 #include "rows.inl"

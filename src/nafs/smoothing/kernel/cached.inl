@@ -88,7 +88,7 @@ void cached_panel(const Cached& job, int64_t panel, float* buffer) {
 void cached(const Cached& job) {
 #pragma omp parallel for schedule(dynamic) num_threads(job.threads)
   for (int64_t slot = 0; slot < job.slots; ++slot) {
-    float* buffer = job.buffers + 3 * job.nodes * kColumns * omp_get_thread_num();
+    float* buffer = job.buffers + 3 * job.nodes * kColumns * thread_number();
     for (int64_t panel = job.begin; panel < job.end; ++panel)
       if (panel % job.slots == slot)
         job.graph.weights ? cached_panel<true>(job, panel, buffer) : cached_panel<false>(job, panel, buffer);

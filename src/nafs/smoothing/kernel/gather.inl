@@ -78,16 +78,16 @@ inline void gather_row(const Hop& hop, int64_t i, float* __restrict row) {
 
 // Row i of the features for every r, less the component's centre where distances need that.
 inline void first_row(const Hop& hop, int64_t i, float* __restrict row) {
-  const int64_t f = hop.features;
+  const int64_t f = hop.features, own = hop.own_row(i);
   for (int64_t g = 0; g < hop.groups; ++g) {
     const float unscale = hop.unscale[i * hop.groups + g];
     float* z = row + g * f;
     if (hop.x.rows) {
-      const float* x = hop.x.rows + i * hop.x.stride;
+      const float* x = hop.x.rows + own * hop.x.stride;
       for (int64_t c = 0; c < f; ++c) z[c] = x[c] * unscale;
     } else {
       for (int64_t c = 0; c < f; ++c) z[c] = 0.0f;
-      for (int64_t e = hop.x.indptr[i]; e < hop.x.indptr[i + 1]; ++e)
+      for (int64_t e = hop.x.indptr[own]; e < hop.x.indptr[own + 1]; ++e)
         z[hop.x.indices[e]] = hop.x.values[e] * unscale;
     }
     if (hop.centred) {

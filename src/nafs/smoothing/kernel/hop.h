@@ -6,11 +6,12 @@
 
 #include <cstdint>
 
+#include "distances.h"
+
 namespace nafs {
 
-enum class Distance : int { none = 0, cosine = 1, euclidean = 2, stationary_cosine = 3 };
-enum class Weighting : int { last = 0, average = 1, softmax = 2, linear = 3 };
-enum class Ensemble : int { write = 0, add = 1, maximum = 2 };
+enum class Weighting : int { last, average, softmax, linear };
+enum class Ensemble : int { write, add, maximum };
 
 struct Neighbours {
   const int64_t* indptr = nullptr;
@@ -45,9 +46,11 @@ struct Hop {
 
   Neighbours graph;
   Features x;
+  const int32_t* node = nullptr;  // row i of the state belongs to row node[i] of x; null: to row i
   Centres centres;
   Distance distance = Distance::none;
   Weighting weighting = Weighting::last;
+  float floor = 0.0f;  // linear weighting takes smaller distances as 0: they are rounding
 
   // Hop 0 fills the state from the features: z = x * unscale, less the centre if `centred`.
   const float* unscale = nullptr;  // [n][groups] d~^-r
@@ -73,6 +76,8 @@ struct Hop {
   double* parts = nullptr;        // [n][groups][2] dot and square of this panel, and nothing is weighed
   const double* given = nullptr;  // [n][groups][2] dot and square over all panels, for the distances
   int threads = 1;
+
+  int64_t own_row(int64_t i) const { return node ? node[i] : i; }
 };
 
 // embedding = scale * (sum / total + centre), combined into `out` over the groups.
@@ -90,6 +95,7 @@ struct Finish {
   Centres centres;              // added back where the state was centred; rows null otherwise
   Ensemble ensemble = Ensemble::write;
   bool fresh = true;            // the first group overwrites `out`
+  const int32_t* node = nullptr;  // row i is written to row node[i] of out; null: to row i
   float* out = nullptr;
   int64_t out_stride = 0;
   int64_t out_group_stride = 0; // f for concat, 0 otherwise

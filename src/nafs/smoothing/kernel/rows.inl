@@ -22,6 +22,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
   const int64_t width = hop.features * hop.groups;
   float* steps = buffer + batch.padded * batch.rows;
   const bool weighs = hop.weighting != Weighting::last;
+  const bool reads_features = needs_of(hop.distance).features && !hop.given && hop.x.rows;
   // Where rows are whole vectors and go through the cache anyway, z is computed in its final place.
   const bool direct = hop.next && !hop.half && !hop.stream && (width + 7) / 8 * 8 <= hop.columns;
   const auto row_of = [&](int64_t i) {
@@ -38,8 +39,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
       gather_row<false, State>(hop, i, z);
     // Read once a hop and not again: locality 0 keeps them from pushing the state out of the cache.
     if (weighs && !hop.postpone) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
-    if (hop.distance == Distance::cosine && hop.x.rows)
-      prefetch_row<0>(hop.x.rows + i * hop.x.stride, hop.features * 4);
+    if (reads_features) prefetch_row<0>(hop.x.rows + hop.own_row(i) * hop.x.stride, hop.features * 4);
   }
   for (int64_t i = top; i < bottom; ++i)
     for (int64_t g = 0; g < hop.groups; ++g) {
@@ -85,7 +85,7 @@ void hop_rows(const Hop& hop) {
   if (!buffers) throw std::bad_alloc();
 #pragma omp parallel num_threads(hop.threads)
   {
-    float* buffer = buffers + batch.floats * omp_get_thread_num();
+    float* buffer = buffers + batch.floats * thread_number();
 #pragma omp for schedule(dynamic)
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       const int64_t begin = hop.begin + chunk * kChunk, end = std::min(begin + kChunk, hop.end);
@@ -116,7 +116,7 @@ inline void finish_row(const Finish& pass, const State* __restrict from, int64_t
   const float scale = pass.scale[at] * pass.factor, share = scale / weight;
   const Centres& to = pass.centres;
   const float* centre = to.rows ? to.rows + to.component[i] * to.stride + g * f : nullptr;
-  float* __restrict out = pass.out + i * pass.out_stride + g * pass.out_group_stride;
+  float* __restrict out = pass.out + (pass.node ? pass.node[i] : i) * pass.out_stride + g * pass.out_group_stride;
   const auto combine = [&](auto&& merge) {
     if (centre)
       for (int64_t c = 0; c < f; ++c) out[c] = merge(out[c], value_of(from[c]) * share + centre[c] * scale);

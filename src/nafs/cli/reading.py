@@ -1,0 +1,229 @@
+"""The graph that a command works on: its options, and reading files, stdin or a public data set."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nafs._support.errors import InputError, Parameter
+from nafs.cli.console import Run
+from nafs.cli.flags import flag, reject_changes, switch, text_flag
+from nafs.cli.options import MemoryLimit
+from nafs.datasets.catalog import CATALOG
+from nafs.graph import Graph
+from nafs.readers import read_graph
+from nafs.readers.spool import renamed, spool
+
+if TYPE_CHECKING:
+    from nafs.datasets import Dataset
+
+READING = "Reading the graph"
+
+Edges = Annotated[
+    str,
+    typer.Argument(
+        metavar="EDGES",
+        help="Edge table (.csv, .tsv, .txt, .parquet, also .gz or .zst, or a 'pattern*'), matrix (.mtx, "
+        ".npz), .graphml, the folder of a saved graph, or - for a table on stdin.",
+        show_default=False,
+    ),
+]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
+
+
+def _delimiter(text: str) -> str:
+    return "\t" if text in ("tab", "\\t") else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How files become a graph: the parameters of `nafs.read_graph`."""
+
+    features: Annotated[
+        str | None,
+        flag(
+            "--features",
+            "-f",
+            metavar="FILE",
+            help="Node features: a table with an id column, or a matrix (.npy, .npz, .mtx), one row a node.",
+            panel=READING,
+        ),
+    ] = None
+    labels: Annotated[
+        str | None,
+        flag(
+            "--labels",
+            "-l",
+            metavar="FILE",
+            help="Node labels: a table with the columns id and label, or .npy.",
+            panel=READING,
+        ),
+    ] = None
+    source: Annotated[
+        str | None,
+        flag("--source", metavar="COLUMN", help="Column of source ids, by name or number.", panel=READING),
+    ] = None
+    target: Annotated[
+        str | None,
+        flag("--target", metavar="COLUMN", help="Column of target ids, by name or number.", panel=READING),
+    ] = None
+    weight: Annotated[
+        str | None,
+        flag(
+            "--weight",
+            metavar="COLUMN",
+            help="Column of the edge weights "
+            "[dim](default: the one called weight, or the third of three columns without names)[/dim].",
+            panel=READING,
+        ),
+    ] = None
+    unweighted: Annotated[
+        bool,
+        switch(
+            "--unweighted",
+            help="Ignore edge weights.",
+            panel=READING,
+            stands_for=Parameter("weight", False),
+        ),
+    ] = False
+    id_column: Annotated[
+        str | None,
+        flag("--id", metavar="COLUMN", help="Id column of the feature and label tables.", panel=READING),
+    ] = None
+    label_column: Annotated[
+        str | None,
+        flag("--label", metavar="COLUMN", help="Label column of the feature or label table.", panel=READING),
+    ] = None
+    id_type: Annotated[
+        str,
+        flag(
+            "--ids",
+            help="How ids are read: auto, or text to keep them as written, such as 0704.0001.",
+            panel=READING,
+        ),
+    ] = "auto"
+    ignore: Annotated[
+        tuple[str, ...],
+        text_flag(
+            "--ignore",
+            metavar="COLUMNS",
+            help="Columns of the feature table to leave out, separated by commas.",
+            parse=_names,
+            write=",".join,
+            panel=READING,
+        ),
+    ] = ()
+    delimiter: Annotated[
+        str | None,
+        text_flag(
+            "--delimiter",
+            metavar="SIGN",
+            help="Delimiter of text tables, such as ';' or tab [dim](default: detected)[/dim].",
+            parse=_delimiter,
+            write=repr,
+            panel=READING,
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        flag(
+            "--header/--no-header",
+            help="Whether text tables start with column names [dim](default: detected)[/dim].",
+            panel=READING,
+        ),
+    ] = None
+    comment: Annotated[
+        str | None,
+        flag(
+            "--comment",
+            metavar="SIGN",
+            help="Sign that starts a comment line anywhere; '' for none "
+            "[dim](default: # and % above the first row)[/dim].",
+            panel=READING,
+        ),
+    ] = None
+    missing: Annotated[
+        str,
+        flag(
+            "--missing",
+            help="Nodes without a row in the feature table: error, or zeros to fill them.",
+            panel=READING,
+        ),
+    ] = "error"
+    directed: Annotated[
+        bool, flag("--directed", help="Keep the direction of edges when smoothing.", panel=READING)
+    ] = False
+    self_loops: Annotated[
+        bool, flag("--self-loops", help="Keep edges from a node to itself.", panel=READING)
+    ] = False
+    memory_limit: MemoryLimit = None
+
+    def for_library(self) -> dict[str, Any]:
+        """The keyword arguments of `nafs.read_graph`."""
+        options = {entry.name: getattr(self, entry.name) for entry in fields(Reading)}
+        if options.pop("unweighted"):
+            options["weight"] = False
+        return options
+
+
+def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = None) -> Graph:
+    """Read the graph that the options of a command describe.
+
+    ``scratch_dir`` is for the files of a graph that does not fit into ``--memory-limit``.
+    """
+    options = reading.for_library()
+    paths = [edges, options.pop("features"), options.pop("labels")]
+    if paths.count("-") > 1:
+        raise InputError(
+            "only one of ",
+            Parameter("edges"),
+            ", ",
+            Parameter("features"),
+            " and ",
+            Parameter("labels"),
+            " can come from stdin",
+        )
+    with run.stage("read") as advance, _stdin_as_file(paths) as (first, features, labels):
+        assert first is not None
+        graph = read_graph(first, features, labels, scratch_dir=scratch_dir, progress=advance, **options)
+    run.notes += [note for note in graph.notes if note not in run.notes]
+    return graph
+
+
+def is_dataset(name: str) -> bool:
+    """Whether a name means a public data set; a file of that name comes first."""
+    return not Path(name).exists() and name.lower().replace("_", "-") in CATALOG
+
+
+def load(run: Run, name: str, reading: Reading) -> Dataset:
+    """Load a public data set; options for files make no sense with it."""
+    from nafs.datasets import load_dataset
+
+    why = f"{name} is a data set with features and labels of its own"
+    reject_changes(reading, Reading(), why, except_for=["memory_limit"])
+    with run.stage("read"):
+        return load_dataset(name, progress=not run.quiet)
+
+
+@contextmanager
+def _stdin_as_file(paths: list[str | None]) -> Iterator[list[str | None]]:
+    """The paths, with stdin in a temporary file that can be opened more than once."""
+    if "-" not in paths:
+        yield paths
+        return
+    with tempfile.TemporaryDirectory(prefix="nafs-stdin-") as folder:
+        spooled = spool(sys.stdin.buffer, Path(folder) / "stdin")
+        try:
+            yield [spooled if path == "-" else path for path in paths]
+        except InputError as error:
+            raise renamed(error, {spooled: "stdin"}) from None

@@ -1,0 +1,268 @@
+"""Embedding: vectors keyed by node id."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.checks import check_choice
+from nafs._support.errors import InputError
+from nafs._support.markup import html_table
+from nafs.embedding.unknown_ids import closest_ids
+from nafs.graph import Graph, Labels, read_labels
+from nafs.graph.ids import as_numpy, id_column, positions
+from nafs.readers.vectors import read_embedding
+from nafs.selection import Choice
+from nafs.similarity import nearest, suggest_pairs
+from nafs.smoothing.threads import check_threads
+from nafs.writers import write_embedding
+from nafs.writers.embeddings import LAYOUTS, embedding_table, id_table
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Row i of ``matrix`` belongs to node ``ids[i]``.
+
+    Attributes
+    ----------
+    matrix : ndarray of float32, shape (n, columns)
+    id_array : Arrow array of n ids
+    labels : Labels, optional
+    settings : dict
+        All settings, the engine, the version, and checksums of the input.
+    choice : Choice, optional
+        The automatic choices.
+    file : Path, optional
+        The .npy file that ``matrix`` is mapped from, as long as it exists.
+    """
+
+    matrix: NDArray[np.float32]
+    id_array: Any
+    labels: Labels | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    choice: Choice | None = None
+    file: Path | None = None
+
+    def __repr__(self) -> str:
+        n, columns = self.matrix.shape
+        return f"Embedding({n} nodes x {columns} columns)"
+
+    def _repr_html_(self) -> str:
+        shown, columns = min(5, len(self)), min(6, self.matrix.shape[1])
+        more = ["…"] if self.matrix.shape[1] > columns else []
+        rows = [
+            [self.id_array[i].as_py(), *(f"{value:.4g}" for value in self.matrix[i, :columns]), *more]
+            for i in range(shown)
+        ]
+        settings = self.settings
+        summary = (
+            f", {settings['n_hops']} hops, {settings['ensemble']}"
+            if "n_hops" in settings and "ensemble" in settings
+            else ""
+        )
+        header = ["id", *(f"e{i}" for i in range(columns)), *more]
+        return html_table(rows, caption=f"{self!r}{summary}", header=header)
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Node ids: int64, or strings in an object array."""
+        return as_numpy(self.id_array)
+
+    def rows(self, ids: Any) -> NDArray[np.int64]:
+        """Row numbers of ids. The error for an unknown id names the closest ids."""
+        keys = [ids] if isinstance(ids, (str, int, np.integer)) else list(ids)
+        if not keys:
+            raise InputError("no ids: name at least one")
+        column = id_column([str(key) for key in keys])
+        places = positions(self.id_array, column)
+        for key, place in zip(keys, places, strict=True):
+            if place < 0:
+                similar = ", ".join(map(repr, closest_ids(str(key), self.id_array)))
+                raise InputError(f"unknown id {key!r}" + (f"; the closest are {similar}" if similar else ""))
+        return places
+
+    def similar(
+        self,
+        ids: Any,
+        k: int = 10,
+        *,
+        score: str = "cosine",
+        exact: bool | None = None,
+        n_threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Any:
+        """Find the nearest nodes of the given nodes.
+
+        Parameters
+        ----------
+        ids : id or sequence of ids, or None
+            ``None`` means every node.
+        k : int
+            Neighbours of each node.
+        score : {"cosine", "inner"}
+        exact : bool, optional
+            Compare with every node, or search an index; by default exact unless an index is faster.
+        n_threads : int, optional
+        progress : callable, optional
+            Called with the share of the work done since the last call.
+
+        Returns
+        -------
+        Arrow table
+            id, rank, neighbor, score.
+
+        Examples
+        --------
+        >>> from nafs import embed, from_edges
+        >>> pairs = from_edges((["ann", "cy"], ["bob", "dee"]))
+        >>> embed(pairs, n_hops=5).similar("ann", k=1).to_pylist()[0]["neighbor"]
+        'bob'
+        """
+        import pyarrow as pa
+
+        queries = np.arange(len(self)) if ids is None else self.rows(ids)
+        neighbors, scores = nearest(
+            self.matrix,
+            queries,
+            k,
+            score=score,
+            exact=exact,
+            n_threads=check_threads(n_threads),
+            progress=progress,
+        )
+        count = neighbors.shape[1]
+        return pa.table(
+            {
+                "id": self.id_array.take(pa.array(np.repeat(queries, count))),
+                "rank": np.tile(np.arange(1, count + 1, dtype=np.int32), len(queries)),
+                "neighbor": self.id_array.take(pa.array(neighbors.ravel())),
+                "score": scores.ravel(),
+            }
+        )
+
+    def suggest_links(
+        self,
+        graph: Graph,
+        k: int = 10,
+        ids: Any = None,
+        *,
+        score: str | None = None,
+        exact: bool | None = None,
+        n_threads: int | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Any:
+        """Suggest links: the best pairs without an edge, k per node in ``ids`` or k in the whole graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            The embedded graph, or one with the same nodes.
+        k : int
+        ids : id or sequence of ids, optional
+        score : {"inner", "cosine"}, optional
+            By default the score chosen together with the hops if they were chosen for links, else "inner".
+        exact, n_threads, progress
+            As in :meth:`similar`.
+
+        Returns
+        -------
+        Arrow table
+            source, target, score.
+        """
+        import pyarrow as pa
+
+        self._check_same_nodes(graph)
+        pairs, scores = suggest_pairs(
+            graph.adjacency,
+            self.matrix,
+            k,
+            nodes=None if ids is None else self.rows(ids),
+            score=score or self.settings.get("score", "inner"),
+            exact=exact,
+            n_threads=check_threads(n_threads),
+            progress=progress,
+        )
+        source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
+        return pa.table({"source": source, "target": target, "score": scores})
+
+    def _check_same_nodes(self, graph: Graph) -> None:
+        if graph.id_array.equals(self.id_array):
+            return
+        unknown = np.flatnonzero(positions(self.id_array, graph.id_array) < 0)
+        difference = "its nodes are in another order"
+        if len(unknown) or graph.n_nodes != len(self):
+            difference = f"it has {graph.n_nodes} nodes and the embedding {len(self)}"
+        if len(unknown):
+            difference += f", and {graph.id_array[int(unknown[0])].as_py()!r} is not embedded"
+        raise InputError(f"this is not the graph that was embedded: {difference}")
+
+    def to_arrow(self, layout: str = "list") -> Any:
+        """An Arrow table: id, label if any, and one column of lists or one column per dimension."""
+        check_choice("layout", layout, LAYOUTS)
+        labels = None if self.labels is None else self.labels.to_arrow()
+        table = id_table(self.id_array, labels, 0, len(self))
+        return embedding_table(self.matrix, table, lists=layout == "list")
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame with the ids as index and one column per dimension."""
+        import pandas
+
+        columns = [f"e{i}" for i in range(self.matrix.shape[1])]
+        return pandas.DataFrame(self.matrix, index=pandas.Index(self.ids, name="id"), columns=columns)
+
+    def to_polars(self) -> Any:
+        """A polars data frame: id, label if any, and one column per dimension."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow("columns"))
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        layout: str = "list",
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Write the embedding to a file.
+
+        Parameters
+        ----------
+        path : path
+            .parquet, .csv, .tsv (also .gz) or .npy.
+        layout : {"list", "columns"}
+            For Parquet: one column of lists, or one column per dimension.
+        force : bool
+            Overwrite an existing file.
+        progress : callable, optional
+            Called with the number of rows written since the last call.
+        """
+        write_embedding(
+            path,
+            self.matrix,
+            self.id_array,
+            None if self.labels is None else self.labels.to_arrow(),
+            file=self.file,
+            about=self.settings,
+            layout=layout,
+            force=force,
+            progress=progress,
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Embedding:
+        """Read an embedding written by :meth:`write`, any table keyed by id, or a matrix.
+
+        With a graph, only the vectors of its nodes are returned, in its order.
+        """
+        matrix, ids, labels, about = read_embedding(path, graph)
+        return cls(matrix, ids, None if labels is None else read_labels(labels), about)

@@ -1,0 +1,276 @@
+"""The common part of the disk and the Dask engine: panels of columns in files of a work folder.
+
+Only two states of a panel have to be in memory; the memory limit determines the width of the panels.
+Finished arrays stay in the work folder, so that an interrupted run can be resumed. An executor runs the
+tasks: in order in this process, or as futures on many machines.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.budget import show_bytes, total_memory
+from nafs._support.errors import MemoryLimitError, Parameter
+from nafs.engines.base import EMBEDDING, Plan, Problem, Result
+from nafs.engines.columns import ColumnPanels, write_norms, write_panels
+from nafs.engines.panels import Task, list_tasks, missing, results_of
+from nafs.engines.progress import ProgressCallback, Report, count_passes
+from nafs.engines.work import FORMAT, WorkFolder, fingerprint
+from nafs.graph import Features
+from nafs.smoothing.hops import Layout
+from nafs.smoothing.method import Method
+
+PROCESS = 64 << 20  # bytes used by Python and the libraries
+_FIXED = 24 << 20  # bytes for buffers of a few rows
+_NARROWEST = 8  # columns of the narrowest panel
+_ROWS = 1 << 14  # of the embedding, per block that is assembled
+_FILES = 64  # panels that are open at a time while assembling
+
+Done = Callable[[Task], None]
+
+
+class Executor(Protocol):
+    """Runs tasks whose inputs and outputs are arrays in a work folder."""
+
+    token: str | None  # distinguishes arrays of this run from those of an earlier run in the same folder
+
+    def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
+        """Prepare for tasks on these columns; raise if they cannot run."""
+
+    def run(self, due: list[Task], report: Report, done: Done) -> None:
+        """Run each task after those that it depends on, and call ``done`` after each."""
+
+
+class PanelEngine:
+    """Plans and runs panels; a subclass provides the executor."""
+
+    name: ClassVar[str]
+    all_in_files: ClassVar[bool]  # whether tasks run in other processes, which see only files
+
+    def workers(self, problem: Problem) -> tuple[int, bool]:
+        """Panels that run at the same time, and whether they share the memory limit with this process."""
+        raise NotImplementedError
+
+    def executor(self, problem: Problem) -> AbstractContextManager[Executor]:
+        """The executor of the tasks."""
+        raise NotImplementedError
+
+    def plan(self, problem: Problem) -> Plan:
+        """Choose the width of the panels; nothing is allocated yet.
+
+        Without a limit, a quarter of the machine's memory is used. If the limit is large enough, it includes
+        the memory of Python itself.
+        """
+        f = problem.size.n_columns
+        workers, shared = self.workers(problem)
+        held = problem.held if shared else 0
+        column, narrowest = _column_bytes(problem), min(f, _NARROWEST)
+        limit = problem.resources.limit or total_memory() // 4
+        parts = workers if shared else 1
+        smallest = _FIXED + narrowest * column
+        if held + parts * smallest > limit:
+            raise MemoryLimitError(
+                f"the disk engine needs {show_bytes(smallest)} for panels of {narrowest} columns"
+                f"{f' on each of {parts} workers' if parts > 1 else ''}, more than the ",
+                Parameter("memory_limit"),
+                f" of {show_bytes(limit)}{f' leaves besides {show_bytes(held)} in use' if held else ''}; the "
+                f"smallest limit that works is {held + parts * smallest} bytes",
+            )
+        share = (limit - held) // parts
+        room = share - PROCESS if smallest + PROCESS <= share else share
+        fits = max(narrowest, (room - _FIXED) // column)
+        widest = min(fits, -(-f // workers))
+        if _padded(min(f, widest)) > fits:
+            widest = fits // 8 * 8
+        widths = even_widths(f, widest)
+        count = f"{len(widths)} panel{'s' if len(widths) > 1 else ''} of up to {max(widths)} columns"
+        return Plan(
+            self.name,
+            _FIXED + _padded(max(widths)) * column,
+            _disk_bytes(problem, widths, workers, in_files=self._in_files(problem)),
+            f"{count} on {workers} workers" if workers > 1 else count,
+            widths=widths,
+            workers=workers,
+        )
+
+    def run(
+        self, problem: Problem, plan: Plan, features: Features, progress: ProgressCallback | None = None
+    ) -> Result:
+        """Compute the embedding, mapped from a file in the work folder. Finished arrays survive an error."""
+        folder = problem.work_dir
+        if folder is not None:
+            if not folder.parent.is_dir():
+                raise FileNotFoundError(
+                    f"the folder {folder.parent} for {folder.name} does not exist; create it first"
+                )
+            return Result(self._run(problem, plan, features, folder, progress), folder)
+        folder = Path(tempfile.mkdtemp(prefix="nafs-work-"))
+        try:
+            return Result(self._run(problem, plan, features, folder, progress), folder, temporary=True)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _run(
+        self,
+        problem: Problem,
+        plan: Plan,
+        features: Features,
+        folder: Path,
+        progress: ProgressCallback | None,
+    ) -> NDArray[Any]:
+        method, n = problem.method, problem.graph.n_nodes
+        with self.executor(problem) as executor:
+            work = WorkFolder(folder.resolve(), executor.token)
+            widths = _widths_to_use(work, plan, resume=problem.resume)
+            _check_room(folder, plan.disk_bytes, resume=problem.resume)
+            with work.run(_describe(problem, features, widths), resume=problem.resume):
+                tasks, results = list_tasks(method, len(widths)), results_of(method, len(widths))
+                due = [] if work.has(EMBEDDING) else missing(tasks, results, work)
+                in_files = self._in_files(problem)
+                columns = ColumnPanels(
+                    work,
+                    widths,
+                    features.largest,
+                    problem.size.sparse,
+                    n,
+                    None if in_files else features.matrix,
+                )
+                executor.prepare(problem, work, columns)
+                if due:
+                    write_norms(features, work)
+                if due and in_files:
+                    write_panels(features, widths, sorted({task.panel for task in due}), work)
+                report = Report(progress, n, method.n_hops, count_passes(tasks))
+                report.skip(set(tasks) - set(due))
+                uses = Counter(name for task in due for name in task.needs)
+
+                def done(task: Task) -> None:
+                    uses.subtract(task.needs)
+                    for name in task.needs:
+                        if not uses[name]:
+                            work.drop(name)
+
+                executor.run(due, report, done)
+                return assemble(work, results, n, problem.dtype)
+
+    def _in_files(self, problem: Problem) -> bool:
+        """Whether panels are written to files instead of being views of a matrix in memory."""
+        return self.all_in_files or problem.size.sparse or problem.size.mapped
+
+
+def _padded(width: int) -> int:
+    """Columns of a panel's state, padding included."""
+    return Layout(1, width, 1).stride
+
+
+def _column_bytes(problem: Problem) -> int:
+    """Memory per column of a panel: two states and, if the distance needs them, centres."""
+    size = np.dtype(problem.resources.state_dtype).itemsize
+    return 2 * problem.graph.n_nodes * size + 12 * problem.n_centres
+
+
+def even_widths(n_columns: int, widest: int) -> tuple[int, ...]:
+    """Split columns into as few, about equally wide panels as possible; widths are multiples of eight.
+
+    Examples
+    --------
+    >>> from nafs.engines.panel_engine import even_widths
+    >>> even_widths(100, 60), even_widths(10, 9), even_widths(5, 100)
+    ((56, 44), (8, 2), (5,))
+    """
+    if n_columns <= widest:
+        return (n_columns,)
+    widest = max(_NARROWEST, widest // 8 * 8)
+    count = -(-n_columns // widest)
+    width = -(-n_columns // count // 8) * 8
+    whole, rest = divmod(n_columns, width)
+    return (width,) * whole + ((rest,) if rest else ())
+
+
+def _disk_bytes(problem: Problem, widths: tuple[int, ...], workers: int, *, in_files: bool) -> int:
+    method, n, f, widest = problem.method, problem.graph.n_nodes, sum(widths), max(widths)
+    parts = 0
+    if method.uses_distance and len(widths) > 1:
+        waiting = max(len(widths).bit_length(), workers) + 1
+        parts = waiting * n * (method.n_hops + 1) * 16
+    scratch = n * (4 * widest + 40)
+    results = n * method.n_columns(f) * 4
+    output = results if len(results_of(method, len(widths))) > 1 else 0
+    offsets = 8 * n * len(widths)  # of sparse panels
+    panels = problem.size.nbytes if in_files else 0
+    return panels + offsets + 4 * n + parts + scratch + results + 4 * n * widest + output
+
+
+def _widths_to_use(work: WorkFolder, plan: Plan, *, resume: bool) -> tuple[int, ...]:
+    """Widths of the panels: those of the interrupted run, or as planned."""
+    previous = work.about().get("widths") if resume else None
+    if previous is None:
+        return plan.widths
+    if max(previous) > max(plan.widths):
+        raise MemoryLimitError(
+            f"the run in {work.path} has panels of {max(previous)} columns, but this ",
+            Parameter("memory_limit"),
+            f" allows only {max(plan.widths)}; raise the limit to its old value, or delete the folder",
+        )
+    return tuple(previous)
+
+
+def _describe(problem: Problem, features: Features, widths: tuple[int, ...]) -> dict[str, Any]:
+    """The identity of a run: its settings, and checksums of its inputs."""
+    inputs = fingerprint(problem.graph, features) if problem.identity is None else problem.identity()
+    return {
+        "format": FORMAT,
+        **inputs,
+        "widths": list(widths),
+        **_plain(problem.method),
+        "state_dtype": problem.resources.state_dtype,
+        "dtype": problem.dtype,
+    }
+
+
+def _plain(method: Method) -> dict[str, Any]:
+    return {name: list(value) if name == "r" else value for name, value in asdict(method).items()}
+
+
+def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str) -> NDArray[Any]:
+    """Assemble the embedding from its panels."""
+    if not work.has(EMBEDDING) and len(results) == 1 and dtype == "float32":
+        work.rename(results[0], EMBEDDING)
+    elif not work.has(EMBEDDING):
+        widths = [work.open(name).shape[1] for name in results]
+        with work.making(EMBEDDING, (n_nodes, sum(widths)), dtype) as out:
+            left = 0
+            for first in range(0, len(results), _FILES):
+                panels = [work.open(name) for name in results[first : first + _FILES]]
+                width = sum(panel.shape[1] for panel in panels)
+                for begin in range(0, n_nodes, _ROWS):
+                    rows = [panel[begin : begin + _ROWS] for panel in panels]
+                    np.concatenate(
+                        rows, axis=1, out=out[begin : begin + _ROWS, left : left + width], casting="same_kind"
+                    )
+                left += width
+    return work.open(EMBEDDING, "c")
+
+
+def _check_room(folder: Path, needed: int, *, resume: bool) -> None:
+    """Raise before any work if the disk is too full. Files of the run to resume count as free space."""
+    existing = folder if folder.exists() else folder.parent
+    free = shutil.disk_usage(existing).free
+    if resume and folder.exists():
+        free += sum(path.stat().st_blocks * 512 for path in folder.iterdir())
+    if needed > free:
+        raise OSError(
+            f"the run needs {show_bytes(needed)} of disk in {folder.parent}, but only {show_bytes(free)} "
+            "are free; make room, or use a work folder on another disk"
+        )

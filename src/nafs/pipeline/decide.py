@@ -1,0 +1,187 @@
+"""Resolve every setting of "auto", and plan the run, before the full features are smoothed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nafs._support.budget import check_limit
+from nafs.engines.base import FeatureSize, Plan, Problem
+from nafs.engines.choice import choose_plan
+from nafs.pipeline.job import Job
+from nafs.selection.choice import LADDER, Choice, Question
+from nafs.selection.hops_for_clusters import choose_for_clusters
+from nafs.selection.hops_for_links import choose_for_links
+from nafs.selection.preprocessing import Preparation, judge, prepared_nbytes
+from nafs.smoothing.method import AUTO, Method
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """How a job will be run.
+
+    Attributes
+    ----------
+    job : Job
+    choice : Choice
+        Number of hops, preprocessing and centre, with the reasons for automatic choices.
+    problem : Problem
+        The engine's input.
+    plan : Plan
+        The engine and its plan.
+    preparation : Preparation, optional
+        A fitted preparation to apply; by default one is fitted to the features.
+    """
+
+    job: Job
+    choice: Choice
+    problem: Problem
+    plan: Plan
+    preparation: Preparation | None = None
+
+    @property
+    def method(self) -> Method:
+        """The method, with the chosen number of hops."""
+        return self.problem.method
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the embedding."""
+        return self.method.n_columns(self.problem.size.n_columns)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings by name, with the chosen values filled in."""
+        settings = self.job.settings.as_dict() | {
+            "n_hops": self.choice.n_hops,
+            "preprocessing": self.choice.preprocessing,
+            "center": self.choice.center,
+            "engine": self.plan.engine,
+        }
+        if not self.job.is_structural:
+            del settings["columns"], settings["seed"]
+        return settings
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The decision for people, as pairs of name and value."""
+        method, features = self.method, self.problem.size.n_columns
+        before = self.job.size.n_columns
+        width = f"{features:,}" if features == before else f"{features:,}, reduced from {before:,}"
+        prepared = self.choice.preprocessing
+        prepared += "" if self.choice.center == "none" else f", {self.choice.center} subtracted"
+        r = ", ".join(f"{value:g}" for value in method.r)
+        weights = method.weighting + (f" by {method.distance} distance" if method.uses_distance else "")
+        return [
+            ("features", f"{width}; preprocessing: {prepared}"),
+            ("method", f"{method.n_hops} hops, r = {r}, {method.ensemble}, {weights}"),
+            *(("chosen", reason) for reason in self.choice.reasons),
+            ("plan", self.plan.explain()),
+        ]
+
+
+def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Decision:
+    """Resolve the settings of a job, and plan its run.
+
+    Parameters
+    ----------
+    job : Job
+    fitted : (Choice, Preparation), optional
+        Choices and preparation of an earlier run to reuse.
+
+    Returns
+    -------
+    Decision
+
+    Raises
+    ------
+    MemoryLimitError
+        If the run, or the search for the number of hops, would exceed the limit. Raised before features
+        are copied.
+    """
+    if fitted is not None:
+        choice, preparation = fitted
+        directions = preparation.directions
+        problem = _problem(job, choice, None if directions is None else directions.shape[1])
+        return Decision(job, choice, problem, choose_plan(problem), preparation)
+    settings = job.settings
+    kind, reasons = settings.preprocessing, []
+    if kind == AUTO and job.is_structural:
+        kind = "none"  # structural rows have length 1 and no common part
+    elif kind == AUTO:
+        kind, why = judge(job.features)
+        reasons.append(f"preprocessing {kind}: {why}")
+    centers = _centers(job, kind)
+    hops = settings.method.n_hops
+    open_hops = hops == AUTO
+    first = Choice(LADDER[-1] if open_hops else int(hops), kind, centers[0])
+    width = _reduced_width(job)
+    problem = _problem(job, first, width)
+    plan = choose_plan(problem)
+    if not open_hops:
+        return Decision(job, replace(first, reasons=tuple(reasons)), problem, plan)
+    question = Question(
+        job.adjacency,
+        job.features,
+        settings.method,
+        settings.preparations,
+        settings.resources,
+        kind,
+        centers,
+        job.held + prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0]),
+        job.remake if job.is_structural else None,
+    )
+    choose = choose_for_links if settings.preparations.goal == "links" else choose_for_clusters
+    choice = choose(question)
+    problem = _problem(job, choice, width)
+    choice = replace(choice, reasons=(*reasons, *choice.reasons))
+    return Decision(job, choice, problem, choose_plan(problem))
+
+
+def _centers(job: Job, kind: str) -> tuple[str, ...]:
+    """The centres to choose from."""
+    preparations = job.settings.preparations
+    if preparations.center != AUTO:
+        return (preparations.center,)
+    for_links = preparations.goal == "links" and job.settings.method.n_hops == AUTO
+    # Standardised columns already have mean 0.
+    return ("none", "mean") if for_links and kind != "standardize" else ("none",)
+
+
+def _reduced_width(job: Job) -> int | None:
+    """Number of columns that the features are reduced to; ``None`` if they are not reduced."""
+    requested, how = job.settings.preparations.reduce_to, job.settings.preparations.reduction
+    if requested is None or requested >= job.size.n_columns:
+        return None
+    return (
+        min(requested, job.adjacency.n_nodes) if how == "svd" else requested
+    )  # an SVD has no more directions than rows
+
+
+def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
+    """The engine's input. Raises if preparing the features would exceed the memory limit."""
+    kind, center, size = choice.preprocessing, choice.center, job.size
+    copied = 0 if kind == center == "none" else prepared_nbytes(job.features, kind, center)
+    if copied:
+        dense = kind == "standardize" or center != "none"
+        size = FeatureSize(size.n_columns, copied, sparse=size.sparse and not dense)
+    if width is not None:
+        size = FeatureSize(width, 4 * job.adjacency.n_nodes * width)
+        check_limit(
+            job.held + copied + size.nbytes,
+            job.settings.resources.limit,
+            "preparing and reducing the features needs",
+            "raise the limit, or reduce them beforehand",
+        )
+    held = job.held + (job.size.nbytes if job.is_structural else 0)
+    held += 0 if size == job.size else size.nbytes
+    return Problem(
+        job.adjacency,
+        size,
+        job.settings.method.method(choice.n_hops),
+        job.settings.resources,
+        held,
+        job.dtype,
+        job.resume,
+        job.client,
+        job.components,
+    )

@@ -1,0 +1,22 @@
+// OpenMP, or one thread where the compiler has none.
+#pragma once
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace nafs {
+
+#if defined(_OPENMP)
+constexpr bool kOpenMP = true;
+inline int thread_number() { return omp_get_thread_num(); }
+inline int max_threads() { return omp_get_max_threads(); }
+inline void release_threads() { omp_pause_resource_all(omp_pause_hard); }
+#else
+constexpr bool kOpenMP = false;
+inline int thread_number() { return 0; }
+inline int max_threads() { return 1; }
+inline void release_threads() {}
+#endif
+
+}  // namespace nafs

@@ -1,0 +1,192 @@
+"""Every decision is made once: plan and embed agree, and nothing is computed twice."""
+
+import inspect
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from command import run
+from hypothesis import HealthCheck, given
+from hypothesis import settings as rules
+from hypothesis import strategies as st
+from random_graphs import random_graph
+
+from nafs import NAFS, Graph, embed
+from nafs.engines import work
+from nafs.graph import Adjacency
+from nafs.pipeline import Job, Settings, decide, execute
+from nafs.pipeline.settings import option_names
+from nafs.smoothing import _kernel
+from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS, Method
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pipeline")
+    A, X = random_graph(0, n=400, density=0.02, n_features=40)
+    graph = Graph(A, np.abs(X))
+    graph.save(folder / "graph")
+    return folder
+
+
+def outcome(words, capsys):
+    """Exit code, and the decision that a command prints."""
+    code = run(*words, "--json")
+    shown = capsys.readouterr()
+    if code:
+        return code, shown.err
+    facts = json.loads(shown.out)
+    return code, {name: value for name, value in facts["settings"].items() if name in option_names()}
+
+
+@pytest.fixture(scope="module")
+def no_probe():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nafs.cli.plan.guess_seconds", lambda *_, **__: 1.0)
+        yield
+
+
+@pytest.mark.usefixtures("no_probe")
+@rules(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    hops=st.sampled_from(["auto", "0", "1", "4"]),
+    ensemble=st.sampled_from(ENSEMBLES),
+    weighting=st.sampled_from(WEIGHTINGS),
+    distance=st.sampled_from(DISTANCES),
+    extra=st.lists(
+        st.sampled_from(
+            [
+                ("--goal", "links"),
+                ("--preprocessing", "standardize"),
+                ("--center", "mean"),
+                ("--reduce-to", "7"),
+                ("--float16",),
+                ("--clusters", "3"),
+            ]
+        ),
+        unique=True,
+        max_size=3,
+    ),
+    engine=st.sampled_from(["auto", "auto", "memory", "disk"]),
+    kilobytes=st.one_of(st.none(), st.integers(20, 60_000)),
+)
+def test_plan_and_embed_agree_for_any_flags(
+    files, capsys, hops, ensemble, weighting, distance, extra, engine, kilobytes
+):
+    words = [files / "graph", "--hops", hops, "--ensemble", ensemble, "--weighting", weighting]
+    words += ["--distance", distance, "--engine", engine, *(word for pair in extra for word in pair)]
+    words += [] if kilobytes is None else ["--memory-limit", f"{kilobytes}kB"]
+    planned = outcome(["plan", *words, "--work-dir", files / "work"], capsys)
+    embedded = outcome(
+        ["embed", *words, "-o", files / "z.npy", "--work-dir", files / "work", "--force"], capsys
+    )
+    assert planned == embedded
+
+
+def test_the_flags_that_plan_and_embed_once_disagreed_on(tmp_path, capsys):
+    from nafs.datasets import power_law
+
+    power_law(20_000, average_degree=8, n_features=64, seed=0).save(tmp_path / "graph")
+    words = [tmp_path / "graph", "--hops", "auto", "--memory-limit", "33.2MB"]
+    codes = [run("plan", *words), run("embed", *words, "-o", tmp_path / "z.npy")]
+    errors = capsys.readouterr().err.split("error:")[1:]
+    assert codes == [2, 2]
+    assert errors[0].split() == errors[1].split()
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_components_checksums_and_settings_are_computed_once(monkeypatch, tmp_path, engine):
+    A, X = random_graph(1, n=200, n_features=24)
+    graph = Graph(A, np.abs(X))
+    calls = Counter()
+
+    def count(target, name):
+        original = getattr(target, name)
+
+        def counted(*arguments, **options):
+            calls[name] += 1
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(target, name, counted)
+
+    count(_kernel, "components")
+    count(work, "fingerprint")
+    monkeypatch.setattr("nafs.pipeline.job.fingerprint", work.fingerprint)
+    for kind in (Settings, Job, Method):
+        count(kind, "__post_init__") if hasattr(kind, "__post_init__") else None
+    built = Counter()
+    monkeypatch.setattr(Settings, "__init__", _counting(Settings.__init__, built, "Settings"))
+    embed(graph, n_hops=3, distance="euclidean", preprocessing="l2", engine=engine, memory_limit="60MB")
+    assert calls["components"] == 1
+    assert calls["fingerprint"] == 1
+    assert built["Settings"] == 1
+
+
+def _counting(original, counter, name):
+    def counted(self, *arguments, **options):
+        counter[name] += 1
+        original(self, *arguments, **options)
+
+    return counted
+
+
+def test_the_choice_of_an_engine_needs_one_plan_each(monkeypatch):
+    from nafs.engines.disk import DiskEngine
+    from nafs.engines.memory import MemoryEngine
+
+    A, X = random_graph(2, n=300, n_features=24)
+    plans = Counter()
+    for kind in (MemoryEngine, DiskEngine):
+        original = kind.plan
+        monkeypatch.setattr(
+            kind,
+            "plan",
+            lambda self, problem, original=original: plans.update([self.name]) or original(self, problem),
+        )
+    embed(Graph(A, X), n_hops=2, engine="disk", memory_limit="60MB")
+    assert plans == {"disk": 1}
+    plans.clear()
+    NAFS(2).fit(Graph(A, X))
+    assert plans == {"memory": 1}
+
+
+def test_entry_points_share_names_and_defaults():
+    def options(function):
+        return {
+            name: parameter.default
+            for name, parameter in inspect.signature(function).parameters.items()
+            if name in option_names()
+        }
+
+    library = Settings().as_dict()
+    assert options(embed) == library
+    estimator = options(NAFS)
+    assert estimator == {name: library[name] for name in estimator}
+    assert set(library) - set(estimator) == {"columns", "seed"}, "a table always has features"
+
+
+def test_a_decision_describes_the_run():
+    A, X = random_graph(3, n_features=12)
+    job = Job.of(Graph(A, np.abs(X)), Settings.of(n_hops="auto", reduce_to=5, n_clusters=2))
+    decision = decide(job)
+    rows = dict(decision.rows())
+    assert rows["features"].startswith("5, reduced from 12; preprocessing: l2")
+    assert f"{decision.choice.n_hops} hops" in rows["method"]
+    assert rows["plan"].startswith("memory engine, one r at a time: ")
+    outcome = execute(decision)
+    assert outcome.matrix.shape == (60, decision.n_columns)
+    assert outcome.settings["n_hops"] == decision.choice.n_hops
+
+
+def test_planning_does_not_compute_structural_features(monkeypatch):
+    graph = Graph(random_graph(4)[0])
+    monkeypatch.setattr("nafs.pipeline.job.structural_features", None)
+    assert decide(Job.of(graph, Settings.of(columns=16))).n_columns == 16
+
+
+def test_unknown_options_are_named():
+    with pytest.raises(TypeError, match="no option 'hops'; did you mean n_hops"):
+        Settings.of(hops=3)
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'hops'"):
+        embed(Graph(Adjacency(np.zeros(2, np.int64), np.zeros(0, np.int32))), hops=3)
