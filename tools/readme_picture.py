@@ -1,4 +1,4 @@
-"""Draw the README's picture: a real graph's nodes before and after smoothing, into docs/figures/before-after.png.
+"""Draw the README's picture, a real graph before and after smoothing: docs/figures/before-after.png.
 
 python tools/readme_picture.py    (needs Cora in the folder that NAFS_DATA_HOME names)
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
         arrays["weights"] = adjacency.weights
     if features is not None:
         about["features"] = features.shape[1]
+        about["encoded"] = features.encoding is not None
         arrays |= features.arrays("features")
     if graph.feature_names is not None:
         about["feature_names"] = list(graph.feature_names)
@@ -95,6 +97,8 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         features = Features.from_arrays(
             {"indptr": indptr, "indices": indices, "values": values}, (n, about["features"])
         )
+    if features is not None and about.get("encoded") is True:
+        features = replace(features, encoding=True)  # the encoder is not saved, but its scaling counts
     labels = None
     if "labels" in arrays:
         codes = _take(folder, arrays, "labels", np.int32, n)

@@ -1,7 +1,7 @@
 """Nodes renumbered so that neighbours lie close together in memory.
 
-A hop reads the rows of a node's neighbours. Where they lie close together, most of them are still in the cache
-when they are read again. The order comes from communities: nodes by rising degree, each merged into the
+A hop reads the rows of a node's neighbours. Where they lie close together, most of them are still in the
+cache when they are read again. The order comes from communities: nodes by rising degree, each merged into the
 neighbouring community that gains the most modularity, and the merge trees walked depth first ("Rabbit Order",
 Arai et al., IPDPS 2016). It is the same on every machine and for any number of threads.
 
@@ -39,7 +39,11 @@ class Order:
 
 
 def community_order(
-    graph: Adjacency, *, n_threads: int = 1, allocate: Allocate = np.empty, nodes: NDArray[np.int32] | None = None
+    graph: Adjacency,
+    *,
+    n_threads: int = 1,
+    allocate: Allocate = np.empty,
+    nodes: NDArray[np.int32] | None = None,
 ) -> Order:
     """Renumber a graph by its communities.
 
