@@ -130,7 +130,9 @@ def test_missing_scheduler_missing_workers_and_other_versions_are_reported(tmp_p
             embed(graph, engine="dask", client=local)
         from nafs import __version__
 
-        monkeypatch.setattr(engine, "_version_and_missing_file", lambda job: (__version__, "/somewhere/about.json"))
+        monkeypatch.setattr(
+            engine, "_version_and_missing_file", lambda job: (__version__, "/somewhere/about.json")
+        )
         with pytest.raises(ConnectionError, match=r"does not see /somewhere/about\.json"):
             embed(graph, engine="dask", client=local)
 
