@@ -2,8 +2,8 @@
 A table without any graph
 =========================
 
-The rows of a plain table are smoothed over their nearest neighbours. Clusters of handwritten digits get closer
-to the digits, although no label is used.
+The rows of a plain table are smoothed over their nearest neighbours. Clusters of handwritten digits get
+closer to the digits, although no label is used.
 """
 
 import matplotlib.pyplot as plt

@@ -12,6 +12,7 @@ PACKAGE = Path(nafs.__file__).parent
 FLOW = [
     "_support",
     "graph",
+    "tables",
     "readers",
     "datasets",
     "smoothing",
@@ -24,6 +25,7 @@ FLOW = [
     "estimator",
     "writers",
     "similarity",
+    "answers",
     "embedding",
     "node_embedder",
     "pyg",

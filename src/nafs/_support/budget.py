@@ -12,6 +12,7 @@ from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, P
 
 LIMIT = Parameter("memory_limit")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_MOST = 2**60  # bytes
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -26,18 +27,22 @@ def parse_memory(limit: Any) -> int | None:
     """
     if limit is None:
         return None
-    if isinstance(limit, Real) and not isinstance(limit, bool) and float(limit).is_integer():
-        size = int(float(limit))
+    if isinstance(limit, Real) and not isinstance(limit, bool) and limit == limit // 1:
+        size = _MOST if limit > _MOST else int(float(limit))  # type: ignore[operator]
     elif isinstance(limit, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
         if match is None or (match[3] and not match[2]):
             raise InputError(LIMIT, f" must look like '4GB', '500MB' or '2GiB'; got {limit!r}")
         unit = _BINARY[match[2]] if match[3] else _UNITS[match[2]]
-        size = int(float(match[1]) * unit)
+        size = int(min(float(match[1]) * unit, _MOST))
     else:
         raise InputTypeError(LIMIT, f" must be bytes, a string like '4GB' or None; got {limit!r}")
     if size <= 0:
         raise InputError(LIMIT, f" must be positive; got {limit!r}")
+    if size >= _MOST:
+        raise InputError(
+            LIMIT, f" is beyond what any machine has: {str(limit)[:40]}; leave it out for no limit"
+        )
     return size
 
 

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.features import LARGEST
-from nafs.graph.indices import check_indices
+from nafs.graph.indices import check_indices, refuse_masked
 
 MAX_NODES = 2**31 - 1
+SMALLEST = float(np.finfo(np.float32).tiny)  # of a weight; below it float32 loses digits and ends at 0
 _ROWS = 1 << 18  # per block
 
 
@@ -236,6 +237,7 @@ def _checked(adjacency: Any, n_nodes: int | None) -> Any:
             "scipy.sparse.coo_array((weights, (sources, targets)), shape=(n, n)); from NetworkX: "
             "networkx.to_scipy_sparse_array(graph)"
         )
+    refuse_masked(adjacency, "adjacency")
     _check_shape(adjacency.shape, n_nodes)
     if adjacency.dtype.kind not in "biuf":
         raise InputTypeError(f"adjacency must hold booleans, integers or floats; got dtype {adjacency.dtype}")
@@ -249,6 +251,8 @@ def _checked(adjacency: Any, n_nodes: int | None) -> Any:
     if matrix.dtype.kind == "f":
         _refuse(matrix, ~np.isfinite(values), "is NaN or infinite: remove or replace it")
         _refuse(matrix, values > LARGEST, f"is beyond {LARGEST:.0e}, too large for sums in float32: rescale")
+        small = (values != 0) & (np.abs(values) < SMALLEST)
+        _refuse(matrix, small, f"is below {SMALLEST:.0e}, too small for float32: rescale")
     if matrix.dtype.kind in "if":
         _refuse(matrix, values < 0, "is negative: smoothing needs non-negative weights")
     if not values.all():

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError
+from nafs.graph.indices import refuse_masked
 
 
 def read_ids(values: Any, what: str = "ids") -> Any:
@@ -57,6 +58,7 @@ def as_arrow(values: Any, what: str) -> Any:
     """Convert a one-dimensional array-like to an Arrow array."""
     import pyarrow as pa
 
+    refuse_masked(values, what)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{what}: expected one value per row; got an array of shape {values.shape}")
     if isinstance(values, np.ndarray) and values.dtype.kind in "UT":

@@ -9,6 +9,21 @@ import numpy as np
 from nafs._support.errors import InputError
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a masked array with masked values: NumPy would hand out what is under the mask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.graph.indices import refuse_masked
+    >>> refuse_masked(np.ma.masked_array([1, 2]), "weights")
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(
+            f"{name}: {int(np.ma.getmaskarray(values).sum())} values are masked; fill them in or drop them"
+        )
+
+
 def check_indices(matrix: Any, name: str) -> None:
     """Raise if an index points outside a sparse matrix: SciPy would read past its buffers.
 

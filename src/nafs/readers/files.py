@@ -30,6 +30,7 @@ from nafs.readers.summary import edges_line
 from nafs.readers.tables import TableOptions, find_files
 
 _GRAPHML = (".graphml", ".graphml.gz")
+_GRAPHML_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zlib.error)
 _SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit
 _GROWTH = 32  # bytes of memory for each byte of a compressed table, at most
 _LEAST = 128 << 20  # bytes that DuckDB and Python take however small a table is
@@ -133,7 +134,8 @@ def read_graph(
         if path.lower().endswith(_GRAPHML):
             return _with_tables(_graphml(path, directed, self_loops), nodes, missing)
         if is_matrix(path):
-            return _from_matrix(path, nodes, missing, directed=directed, self_loops=self_loops)
+            limit = parse_memory(memory_limit)
+            return _from_matrix(path, nodes, missing, limit, directed=directed, self_loops=self_loops)
         listed = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
         if not len(listed.sources) and node_path is None:
             raise InputError(f"{path}: there are no edges in it")
@@ -156,10 +158,12 @@ def read_graph(
             raise explain(error, path, text=True) from None
 
 
-def _from_matrix(path: str, nodes: Any, missing: str, *, directed: bool, self_loops: bool) -> Graph:
+def _from_matrix(
+    path: str, nodes: Any, missing: str, limit: int | None, *, directed: bool, self_loops: bool
+) -> Graph:
     import pyarrow as pa
 
-    matrix = read_matrix(path)
+    matrix = read_matrix(path, limit)
     adjacency, merging = _named_error(
         path, lambda: merge_edges(matrix, directed=directed, self_loops=self_loops)
     )
@@ -320,7 +324,7 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
         raise MissingExtraError("reading GraphML needs networkx: pip install networkx") from None
     try:
         found = networkx.read_graphml(path)
-    except (ParseError, networkx.NetworkXError, ValueError, KeyError, OSError, EOFError, zlib.error) as error:
+    except (*_GRAPHML_DAMAGE, ParseError, networkx.NetworkXError) as error:
         if isinstance(error, PermissionError):
             raise
         raise InputError(f"{path}: cannot be read as GraphML ({error})") from None

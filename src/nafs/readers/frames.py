@@ -153,5 +153,6 @@ def node_table(
     matrix, feature_names = feature_matrix(table, columns, where) if columns else (None, None)
     labels = None if label is None else as_arrow(table[label], "labels")
     rows = NodeTable(ids, matrix, feature_names, labels, where)
-    rows.describe(key, label, [name for name in table.column_names if name not in (key, label, *columns)])
+    used = {key, label, *columns}
+    rows.describe(key, label, [name for name in table.column_names if name not in used])
     return rows

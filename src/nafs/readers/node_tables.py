@@ -73,7 +73,8 @@ def read_nodes(
         label = label or _only(others, key, path)
         others = []
     ids, labels, features, feature_names = _read(table, key, label, others, progress)
-    unused = [name for name in table.columns if name not in (key, label, *others)]
+    used = {key, label, *others}
+    unused = [name for name in table.columns if name not in used]
     notes = [f"{path}: {table.comments} line(s) skipped as comments"] if table.comments else []
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
     found = NodeTable(
