@@ -135,6 +135,10 @@ class Plan:
         How the hops run, for people.
     group : int
         Number of r's that are computed side by side.
+    ordered : bool
+        Whether nodes are renumbered by their communities.
+    arranged : bool
+        Whether the features are copied in that order.
     cached : bool
         Whether the hops run on a few columns at a time, in the cache.
     widths : tuple of ints
@@ -148,6 +152,8 @@ class Plan:
     disk_bytes: int = 0
     strategy: str = ""
     group: int = 1
+    ordered: bool = False
+    arranged: bool = False
     cached: bool = False
     widths: tuple[int, ...] = ()
     workers: int = 1

@@ -124,6 +124,8 @@ class Hops:
     order : Order, optional
         Hops run over the renumbered graph. Features and embeddings stay in the order of ``graph``; ``parts``,
         ``given`` and ``distances`` are in that of the renumbered one.
+    arranged : Features, optional
+        A copy of the features in the order of the renumbered graph, which hops read faster.
     allocate : callable
         Allocates the arrays that have one entry per node; states always come from ``numpy.empty``.
     """
@@ -142,6 +144,7 @@ class Hops:
         whole: Whole | None = None,
         measure: bool = False,
         order: Order | None = None,
+        arranged: Features | None = None,
         allocate: Allocate = np.empty,
     ) -> None:
         n, f = features.shape
@@ -198,13 +201,14 @@ class Hops:
             "features": f,
             "groups": groups,
             "node": None if order is None else order.nodes,
+            "arranged": arranged is not None,
             "scale": scale,
             "unscale": unscale,
             "centres": self._centres,
             "centre_norms": centre_norms,
             "component": component,
             "centred": distance is not None and distance.centred,
-            **features.arrays("x"),
+            **(arranged or features).arrays("x"),
             "x_norms": norms,
             "sum": running,
             "total": total,

@@ -6,13 +6,7 @@
 
 constexpr int64_t kChunk = 64;            // rows handed to a thread at a time
 constexpr int64_t kBatch = 4;             // rows whose distances are computed together
-#ifndef NAFS_LOC
-#define NAFS_LOC 3
-#endif
-#ifndef NAFS_FA
-#define NAFS_FA 8
-#endif
-constexpr int64_t kFeaturesAhead = NAFS_FA;
+constexpr int64_t kFeaturesAhead = 8;     // rows of x that come from anywhere are asked for so early
 constexpr int64_t kBatchFloats = 2048;    // ... as long as they stay in the first-level cache
 
 // Buffers of one thread: `batch` rows of z, and how each enters the sum (keep, weight).
@@ -38,9 +32,8 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
 
   for (int64_t i = top; i < bottom; ++i) {
     float* z = row_of(i);
-    // In another order the rows of x come from anywhere: they are asked for much earlier.
     if (reads_features && hop.node && i + kFeaturesAhead < hop.end)
-      prefetch_row<NAFS_LOC>(hop.x.rows + hop.node[i + kFeaturesAhead] * hop.x.stride, hop.features * 4);
+      prefetch_row(hop.x.rows + hop.node[i + kFeaturesAhead] * hop.x.stride, hop.features * 4);
     if (!hop.state)
       first_row(hop, i, z);
     else if (hop.graph.weights)
