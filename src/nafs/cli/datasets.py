@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nafs.cli.console import say
-from nafs.cli.flags import command
+from nafs.cli.flags import command, flag
 from nafs.cli.options import Quiet, TablePrinting
 from nafs.datasets.catalog import CATALOG, find
 from nafs.datasets.download import data_home, fetch, is_present
@@ -48,11 +48,14 @@ def show_list(printing: TablePrinting) -> None:
 @command
 def fetch_some(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets to download.")],
+    unverified: Annotated[
+        bool, flag("--unverified", help="Also download files whose checksum is not known.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Download data sets into the data folder and verify their checksums."""
     for entry in [find(name) for name in names]:
-        for path in fetch(entry, progress=not quiet):
+        for path in fetch(entry, progress=not quiet, unverified=unverified):
             if not quiet:
                 say(str(path))
 
