@@ -24,6 +24,7 @@ FLOW = [
     "estimator",
     "writers",
     "similarity",
+    "answers",
     "embedding",
     "node_embedder",
     "pyg",

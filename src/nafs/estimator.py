@@ -38,7 +38,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     weighting : {"adaptive", "linear", "average", "last"}, default="adaptive"
         Softmax of the distances; distances over their sum; all hops equal; hop K alone.
     distance : {"cosine", "euclidean", "stationary_cosine"}, default="cosine"
-        Cosine to the own features; Euclidean distance to the stationary state; or one minus its cosine.
+        Cosine to the node's features; Euclidean distance, or one minus the cosine, to the stationary state.
     preprocessing : {"auto", "none", "l2", "tfidf", "standardize"}, optional
         Scaling of the features; "auto" looks at their values. Default: "auto" if ``n_hops`` is, else "none".
     center : {"auto", "none", "mean", "stationary"}, default="auto"

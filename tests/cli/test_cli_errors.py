@@ -123,6 +123,7 @@ def test_bad_features_get_one_line_and_exit_code_2(place, capsys, name):
         ("similar e.csv", "name at least one node, or use --all"),
         ("similar e.csv --all", "name a file with --output"),
         ("describe e.csv --csv --json", "choose one of --json and --csv"),
+        ("datasets info nope", "unknown data set 'nope'"),
         (
             "suggest-links e.csv --embedding z.npy --hops 3",
             "--hops has no effect: the vectors",

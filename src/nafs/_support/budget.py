@@ -28,7 +28,7 @@ def parse_memory(limit: Any) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, Real) and not isinstance(limit, bool) and limit == limit // 1:
-        size = _MOST if _MOST < limit else int(float(limit))  # type: ignore[operator]
+        size = _MOST if limit > _MOST else int(float(limit))  # type: ignore[operator]
     elif isinstance(limit, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
         if match is None or (match[3] and not match[2]):

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
-from nafs._support.errors import InputError
+from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
+from nafs.answers import Classification, classify
 from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, id_column, positions
@@ -193,6 +194,34 @@ class Embedding:
         )
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
         return pa.table({"source": source, "target": target, "score": scores})
+
+    def classify(self, labels: Any = None, *, seed: int = 0) -> Classification:
+        """Predict the class of every node from the labels of some, with calibrated probabilities.
+
+        Parameters
+        ----------
+        labels : mapping of id to class, or sequence of classes with None where unknown, optional
+            By default the labels that came with the graph.
+        seed : int
+            Of the folds that the accuracy is estimated with.
+
+        Returns
+        -------
+        Classification
+            With ``to_pandas()``, and ``explain()``, which says how accurate held-out predictions were.
+
+        Examples
+        --------
+        >>> from nafs import embed, from_edges
+        >>> pairs = from_edges((["ann", "cy", "ann"], ["bob", "dee", "eve"]))
+        >>> answer = embed(pairs, n_hops=5).classify({"ann": "red", "cy": "blue"})
+        >>> dict(zip(answer.ids.to_pylist(), answer.to_arrow()["predicted"].to_pylist()))["dee"]
+        'blue'
+        """
+        labels = self.labels if labels is None else labels
+        if labels is None:
+            raise InputError(Parameter("labels"), " are needed: the graph has none")
+        return classify(self.matrix, self.id_array, labels, seed=seed)
 
     def _check_same_nodes(self, graph: Graph) -> None:
         if graph.id_array.equals(self.id_array):

@@ -106,13 +106,13 @@ class Adjacency:
 
 @dataclass(frozen=True)
 class Merging:
-    """What became of the listed edges on the way to an adjacency."""
+    """Counts of the edges that were merged or dropped while reading an adjacency."""
 
     listed: int
-    zeros: int  # of weight 0: no edges
-    repeated: int  # merged with the same edge further up
+    zeros: int  # entries of weight 0, which are not edges
+    repeated: int  # merged with an earlier entry for the same edge
     loops: int  # self-loops that were dropped
-    both_ways: int  # edges that are listed in both directions and became one
+    both_ways: int  # listed in both directions and merged into one edge
     edges: int
 
 
@@ -171,14 +171,14 @@ def merge_edges(
     directed: bool | None = None,
     self_loops: bool = False,
 ) -> tuple[Adjacency, Merging]:
-    """As :func:`read_adjacency`, with what was merged and dropped."""
+    """Like :func:`read_adjacency`, but also counts the edges that were merged or dropped."""
     if not (directed is None or isinstance(directed, bool)):
         raise InputTypeError(Parameter("directed"), f" must be True, False or None; got {directed!r}")
     if not isinstance(self_loops, bool):
         raise InputTypeError(Parameter("self_loops"), f" must be True or False; got {self_loops!r}")
     matrix = _checked(adjacency, n_nodes)
     listed = int(adjacency.nnz) if sp.issparse(adjacency) else int(matrix.nnz)
-    there = int(matrix.nnz)
+    nonzero = int(matrix.nnz)
     weighted = bool((matrix.data != 1).any())
     # Booleans count a repeated edge once; sums of weights must not overflow.
     if not weighted:
@@ -186,18 +186,20 @@ def merge_edges(
     elif matrix.dtype != np.float64 and not (matrix.format == "csr" and matrix.has_canonical_format):
         matrix = matrix.astype(np.float64)
     matrix = _merged(matrix)
-    different = int(matrix.nnz)
+    distinct = int(matrix.nnz)
     if not self_loops:
         matrix = _without_self_loops(matrix)
-    one_way = int(matrix.nnz)
+    without_loops = int(matrix.nnz)
     loops = int(np.count_nonzero(matrix.diagonal())) if self_loops else 0
     if not directed:
         matrix = _undirected(matrix, weighted, warn=directed is None)
     weights = None
     if weighted:
         weights = np.ascontiguousarray(matrix.data, dtype=np.float32)
-    edges = one_way if directed else (int(matrix.nnz) + loops) // 2
-    merging = Merging(listed, listed - there, there - different, different - one_way, one_way - edges, edges)
+    edges = without_loops if directed else (int(matrix.nnz) + loops) // 2
+    merging = Merging(
+        listed, listed - nonzero, nonzero - distinct, distinct - without_loops, without_loops - edges, edges
+    )
     adjacency = Adjacency(
         indptr=np.ascontiguousarray(matrix.indptr, dtype=np.int64),
         indices=np.ascontiguousarray(matrix.indices, dtype=np.int32),
@@ -328,7 +330,7 @@ def _undirected(matrix: Any, weighted: bool, *, warn: bool) -> Any:
 
 
 def warn_user(text: str) -> None:
-    """Warn, showing the user's own line."""
+    """Issue a warning that points to the user's line."""
     warnings.warn(text, UserWarning, stacklevel=find_stack_level())
 
 

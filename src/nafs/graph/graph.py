@@ -169,12 +169,12 @@ class Graph:
         Parameters
         ----------
         features : array-like, sparse matrix or data frame
-            Row i of a matrix belongs to node i. Rows of a data frame are matched by id, as
-            :mod:`nafs.graph.node_columns` describes; without ids they stand in the order of the nodes.
+            Row i of a matrix belongs to node i. Rows of a data frame are matched by id, see
+            :mod:`nafs.graph.node_columns`; without ids they are in the order of the nodes.
         id_column : str or int, optional
             Column of a data frame that holds the ids, by name or by number from 1; "index" is its index.
         notes : sequence of str
-            Added to those of the graph.
+            Appended to the notes of the graph.
 
         Returns
         -------
