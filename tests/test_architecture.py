@@ -12,6 +12,7 @@ PACKAGE = Path(nafs.__file__).parent
 FLOW = [
     "_support",
     "graph",
+    "tables",
     "readers",
     "datasets",
     "smoothing",
