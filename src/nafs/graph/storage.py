@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_folder
 from nafs._support.errors import InputError
+from nafs._support.npy import load_npy
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph
@@ -152,9 +153,7 @@ def _load_array(folder: Path, name: str, mmap: bool) -> NDArray[Any]:
     if not name.isidentifier():
         raise _damaged(folder, f"{MARKER} lists an array {name!r}")
     try:
-        return np.asarray(
-            np.load(folder / f"{name}.npy", mmap_mode="r" if mmap else None, allow_pickle=False)
-        )
+        return load_npy(folder / f"{name}.npy", mmap=mmap)
     except FileNotFoundError:
         raise _damaged(folder, f"{name}.npy is missing") from None
     except (ValueError, EOFError, OSError) as error:
