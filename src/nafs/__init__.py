@@ -11,10 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nafs._support.errors import InputError
     from nafs.embedding import Embedding, embed
     from nafs.engines.progress import Progress
     from nafs.estimator import NAFS
-    from nafs.graph import Graph, structural_features
+    from nafs.graph import Graph
+    from nafs.node_embedder import NodeEmbedder
     from nafs.readers import from_edges, from_igraph, from_networkx, from_pyg, read_graph
     from nafs.smoothing import (
         mixing_time_bound,
@@ -26,11 +28,14 @@ if TYPE_CHECKING:
         smoothing_weights,
         stationary_state,
     )
+    from nafs.structure import structural_features
 
 __all__ = [
     "NAFS",
     "Embedding",
     "Graph",
+    "InputError",
+    "NodeEmbedder",
     "Progress",
     "embed",
     "from_edges",
@@ -49,10 +54,15 @@ __all__ = [
     "structural_features",
 ]
 
+# Rooms that users name: nafs.datasets.load_dataset and so on.
+_ROOMS = ("datasets", "pictures", "pipeline", "pyg", "report", "reproduce", "similarity", "tasks", "writers")
+
 # Loaded at first use, so that `import nafs` costs no more than its lightest part.
 _HOME = {
     "NAFS": "nafs.estimator",
     "Embedding": "nafs.embedding",
+    "InputError": "nafs._support.errors",
+    "NodeEmbedder": "nafs.node_embedder",
     "Graph": "nafs.graph",
     "Progress": "nafs.engines.progress",
     "embed": "nafs.embedding",
@@ -61,7 +71,7 @@ _HOME = {
     "from_networkx": "nafs.readers",
     "from_pyg": "nafs.readers",
     "read_graph": "nafs.readers",
-    "structural_features": "nafs.graph",
+    "structural_features": "nafs.structure",
 }
 
 
@@ -70,6 +80,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("nafs")
+    if name in _ROOMS:
+        return import_module(f"nafs.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'nafs' has no attribute {name!r}")
     value = getattr(import_module(_HOME.get(name, "nafs.smoothing")), name)
@@ -78,4 +90,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*globals(), *__all__, *_ROOMS])

@@ -44,7 +44,7 @@ def test_parquet_has_ids_labels_and_vectors(place, capsys):
         "peak memory",
     ):
         assert word in shown
-    assert "weights come from column 'weight'" in shown
+    assert "source = 'source', target = 'target', weight = 'weight'" in shown
 
 
 def test_other_forms_of_output(place):
@@ -95,7 +95,7 @@ def test_json_summary_is_all_there_is_on_stdout(place, capsys):
     shown = capsys.readouterr()
     facts = json.loads(shown.out)
     assert (facts["nodes"], facts["edges"], facts["dimensions"]) == (4, 3, 2)
-    assert set(facts["seconds"]) == {"read", "smooth", "write"}
+    assert set(facts["seconds"]) == {"read", "decide", "smooth", "write"}
     assert facts["peak_memory"] > 0
     assert shown.err == ""
 

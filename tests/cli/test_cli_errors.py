@@ -27,15 +27,15 @@ BAD_EDGES = {
         "s,t,weight\na,b,1\nb,c,heavy\n",
         "line 3: 'heavy' in column 'weight' is not a number",
     ),
-    "negative weight": ("e.csv", "s,t,weight\na,b,1\nb,c,-2\n", "the weight of edge 2 is -2.0"),
-    "missing weight": ("e.csv", "s,t,weight\na,b,1\nb,c,\n", "the weight of edge 2 is missing"),
+    "negative weight": ("e.csv", "s,t,weight\na,b,1\nb,c,-2\n", "line 3 ('b' → 'c'): the weight is -2.0"),
+    "missing weight": ("e.csv", "s,t,weight\na,b,1\nb,c,\n", "line 3 ('b' → 'c'): the weight is missing"),
     "missing id": ("e.csv", "source,target\na,b\n,c\n", "the source id of edge 2 is missing"),
     "cut Parquet": ("e.parquet", parquet_cut_short, "not a whole Parquet file"),
     "no Parquet": ("e.parquet", b"hello", "not a whole Parquet file"),
     "garbage": ("e.csv", bytes(range(128, 256)) * 20, "not UTF-8"),
     "Latin-1": ("e.csv", "a,b\ncafé,b\n".encode("latin-1"), "line 2: this is not UTF-8"),
     "empty": ("e.csv", "", "the file is empty"),
-    "comments only": ("e.csv", "# nothing\n# here\n", "the file is empty but for comments"),
+    "comments only": ("e.csv", "# nothing\n# here\n", "all of its lines start with a comment sign"),
     "header only": ("e.csv", "source,target\n", "there are no edges in it"),
     "header twice": ("e.csv", "source,target\na,b\nsource,target\nb,c\n", "data row 2 repeats the header"),
     "names twice": ("e.csv", "source,source\na,b\n", "names the column 'source' twice"),
@@ -73,8 +73,8 @@ BAD_FEATURES = {
     "ids missing": ("f.csv", "id,a\nann,1\nbob,2\ncy,3\n", "1 of 4 nodes have no row in it ('dee')"),
     "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
     "words": ("f.csv", "id,a\nann,1\nbob,many\n", "line 3: 'many' in column 'a' is not a number"),
-    "missing": ("f.csv", "id,a\nann,1\nbob,\n", "the feature 'a' in data row 2 is missing or infinite"),
-    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' comes 2 times (rows 1 and 3)"),
+    "missing": ("f.csv", "id,a\nann,1\nbob,\n", "line 3: the feature 'a' is missing, infinite"),
+    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' occurs 2 times (rows 1 and 3)"),
     "no rows": ("f.csv", "id,a\n", "the table has no rows"),
     "matrix for named nodes": ("f.npy", np.eye(4), "rows are nodes 0..3, but e.csv names 'ann'"),
     "pickle": ("f.npy", np.array([{"a": 1}], dtype=object), "pickled objects, which are not opened"),
@@ -95,10 +95,6 @@ def test_bad_features_get_one_line_and_exit_code_2(place, capsys, name):
     assert not Path("z.csv").exists()
 
 
-# Rooms that do not raise InputError yet name the Python parameter.
-NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method still raise plain errors")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -109,13 +105,13 @@ NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method s
         ("embed e.csv -o nowhere/z.csv", "does not exist; create it first"),
         ("embed . -o z.csv", "is a folder but not a saved graph"),
         ("embed e.csv -o z.csv --hops x", "--hops must be a whole number or auto; got 'x'"),
-        pytest.param("embed e.csv -o z.csv --hops -1", "--hops must be", marks=NOT_YET),
+        ("embed e.csv -o z.csv --hops -1", "--hops must be 0 or more; got -1"),
         ("embed e.csv -o z.csv --r 0,x", "--r must be numbers separated by commas"),
         ("embed e.csv -o z.csv --r 2", "r must lie in [0, 1]"),
         ("embed e.csv -o z.csv --threads 0", "--threads must lie in 1..1024"),
         ("embed e.csv -o z.csv --ensemble sum", "--ensemble must be one of"),
         ("embed e.csv -o z.csv --memory-limit lots", "--memory-limit must look like"),
-        pytest.param("embed e.csv -o z.csv --memory-limit 1kB", "than the --memory-limit", marks=NOT_YET),
+        ("embed e.csv -o z.csv --memory-limit 1kB", "than the --memory-limit of 1 kB"),
         ("embed e.csv -o z.csv --layout heap", "--layout must be one of"),
         ("embed e.csv -o z.csv --source nope", "no column 'nope' for the source"),
         ("describe e.csv --source memory_limit", "no column 'memory_limit' for the source"),
@@ -127,7 +123,17 @@ NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method s
         ("similar e.csv", "name at least one node, or use --all"),
         ("similar e.csv --all", "name a file with --output"),
         ("describe e.csv --csv --json", "choose one of --json and --csv"),
-        ("evaluate digits --source a", "--source is for files; digits is a data set"),
+        ("datasets info nope", "unknown data set 'nope'"),
+        (
+            "suggest-links e.csv --embedding z.npy --hops 3",
+            "--hops has no effect: the vectors",
+        ),
+        ("suggest-links e.csv --resume", "--resume needs the folder of the interrupted run: --work-dir"),
+        (
+            "report e.csv --graph e.csv --ensemble max",
+            "--ensemble has no effect: e.csv is",
+        ),
+        ("evaluate digits --source a", "--source has no effect: digits is a data set"),
         ("embed - -f - -o z.csv", "only one of EDGES, --features and --labels"),
         ("embed e.csv -o - --json", "--json and the embedding cannot both go to stdout"),
         ("convert e.csv z.docx", "graphs are written as"),

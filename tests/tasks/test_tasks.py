@@ -139,9 +139,7 @@ def test_clustering_says_what_is_missing(graph):
     Z = graph.features.dense
     with pytest.raises(ValueError, match="needs labels, or the number of clusters: n_clusters"):
         evaluate_clustering(Z, Graph(graph.adjacency))
-    with pytest.raises(
-        ValueError, match="n_clusters must lie between 1 and the number of nodes, 600; got 700"
-    ):
+    with pytest.raises(ValueError, match=r"n_clusters must lie between 1 and .* 600; got 700"):
         evaluate_clustering(Z, graph, n_clusters=700)
     with pytest.raises(ValueError, match="at least 2 clusters"):
         evaluate_clustering(Z, Graph(graph.adjacency, labels=["a"] * 600))
@@ -304,7 +302,7 @@ def test_splits_that_cannot_be(graph):
         evaluate_classification(np.eye(4), few)
     with pytest.raises(ValueError, match="seeds must be at least 1"):
         evaluate_clustering(graph.features.dense, graph, seeds=0)
-    with pytest.raises(ValueError, match="at least 1 split"):
+    with pytest.raises(ValueError, match="splits must be at least 1"):
         evaluate_links(graph, lambda some: some.features.dense, splits=0)
     with pytest.raises(ValueError, match=r"shape \(3, 2\) for 600 nodes"):
         evaluate_links(graph, lambda _: np.zeros((3, 2)))
@@ -377,11 +375,8 @@ def test_evaluate_a_graph_of_ones_own(graph, tmp_path, monkeypatch, capsys):
         tasks = [one["task"] for one in json.loads(capsys.readouterr().out)["results"]]
         assert tasks == ["clustering", "classification"]
     for words, message in (
-        (
-            "g --task dancing",
-            "links, classification; got 'dancing'",
-        ),
-        ("g --embedding z.npy --task links", "--embedding was made from all edges"),
+        ("g --task dancing", "links, classification; got 'dancing'"),
+        ("g --embedding z.npy --task links", "--embedding knows all edges"),
         ("g --seeds 0", "--seeds must be at least 1"),
         ("nowhere.csv", "no such file"),
     ):
@@ -437,7 +432,7 @@ def test_options_of_evaluate_count(graph, tmp_path, monkeypatch, capsys):
     )
     assert two != five
     for words, message in (
-        ("cora -f x.csv", "--features is for files"),
+        ("cora -f x.csv", "--features has no effect"),
         ("g --score foo", "score must be one of"),
     ):
         assert run("evaluate", *words.split()) == 2

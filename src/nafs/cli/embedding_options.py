@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.flags import flag, switch, text_flag
 from nafs.cli.options import RESOURCES, MemoryLimit, Threads
-from nafs.graph.structural import DEFAULT_COLUMNS
 from nafs.pipeline import Settings
 from nafs.pipeline.settings import option_names
 from nafs.smoothing.method import DEFAULT_R
+from nafs.structure import DEFAULT_COLUMNS
 
 METHOD = "Method"
 PREPARATION = "Features and choices"
@@ -44,6 +45,10 @@ def _numbers(text: str) -> tuple[float, ...]:
         ) from None
 
 
+def _show_numbers(r: float | Sequence[float]) -> str:
+    return ",".join(f"{value:g}" for value in (r if isinstance(r, Sequence) else (r,)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodOptions:
     """The method's parameters, as in `nafs.NAFS`."""
@@ -65,7 +70,7 @@ class MethodOptions:
             metavar="NUMBERS",
             help="Normalisations from 0 to 1, separated by commas; several are combined by --ensemble.",
             parse=_numbers,
-            write=lambda r: ",".join(f"{value:g}" for value in r),
+            write=_show_numbers,
             panel=METHOD,
         ),
     ] = DEFAULT_R
@@ -208,9 +213,15 @@ class EmbeddingOptions(ResourceOptions, PreparationOptions, MethodOptions):
         """The settings of the library, with some of them changed."""
         return Settings.of(**{name: getattr(self, name) for name in option_names()} | changes)
 
-    def for_library(self, **changes: Any) -> dict[str, Any]:
+    def for_library(self, running: RunOptions, **changes: Any) -> dict[str, Any]:
         """The keyword arguments of `nafs.embed`, with some of them changed."""
-        return {entry.name: getattr(self, entry.name) for entry in fields(EmbeddingOptions)} | changes
+        if running.resume and self.work_dir is None:
+            raise InputError(
+                Parameter("resume"), " needs the folder of the interrupted run: ", Parameter("work_dir")
+            )
+        options = {entry.name: getattr(self, entry.name) for entry in fields(EmbeddingOptions)}
+        options |= {"engine": engine_for(self.engine, running.client)}
+        return options | running.for_library() | changes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,16 +11,18 @@ import typer
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
-from nafs.cli.embedding_options import EmbeddingOptions, Scheduler, engine_for
-from nafs.cli.flags import command, flag, shown
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, Scheduler
+from nafs.cli.flags import command, flag, reject_changes, shown
 from nafs.cli.options import TablePrinting
 from nafs.cli.reading import Reading, is_dataset, load, read
+from nafs.cli.rivals import check_request, compare_with_rivals, show_comparison
 from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.links import SCORES
 from nafs.readers.vectors import read_embedding
 
 if TYPE_CHECKING:
+    from nafs.rivals import Comparison
     from nafs.tasks import TaskResult
 
 METHODS = ("mixture", "kmeans")
@@ -69,6 +71,23 @@ def evaluate(
             panel=_PANEL,
         ),
     ] = "auto",
+    rivals: Annotated[
+        str,
+        flag(
+            "--rivals",
+            help="Compare with other systems: none, fast (about a minute each), all.",
+            panel=_PANEL,
+        ),
+    ] = "none",
+    chart: Annotated[
+        str | None,
+        flag(
+            "--chart",
+            metavar="FILE",
+            help="Write the comparison as a bar chart (.png, .svg, .pdf).",
+            panel=_PANEL,
+        ),
+    ] = None,
     options: EmbeddingOptions = FOR_EACH_TASK,
     client: Scheduler = None,
 ) -> None:
@@ -77,13 +96,16 @@ def evaluate(
     [dim]nafs evaluate cora --task links --hops 9[/dim]
     """
     run = printing.start()
-    if options.goal != "auto":
-        check_choice("goal", options.goal, ("auto", "clusters", "links"))
+    check_choice("goal", options.goal, ("auto", "clusters", "links"))
     options.settings(goal="clusters")  # checks the options before anything is read
     check_choice("score", score, ("auto", *SCORES))
     check_choice("method", method, METHODS)
     if seeds < 1:
         raise InputError(Parameter("seeds"), f" must be at least 1; got {seeds}")
+    if embedding is not None:
+        kept = ("n_clusters", "n_threads", "memory_limit")
+        reject_changes(options, FOR_EACH_TASK, f"the vectors come from {embedding}", except_for=kept)
+    check_request(rivals, chart, embedding)
     tasks = _tasks(task, embedding)
     split = None
     if is_dataset(dataset):
@@ -112,10 +134,23 @@ def evaluate(
             if task != "all":
                 raise
             run.notes.append(f"{name}: {shown(error)}")
-    _print(run, dataset, outcomes)
+    comparisons = compare_with_rivals(
+        run,
+        graph,
+        tasks,
+        judge.embed,
+        tier=rivals,
+        seeds=seeds,
+        split=split,
+        n_clusters=options.n_clusters,
+        score=score,
+        dataset=dataset.lower().replace("_", "-") if split is not None else "",
+        chart=chart,
+    )
+    _print(run, dataset, outcomes, comparisons)
 
 
-def _print(run: Run, dataset: str, outcomes: list[TaskResult]) -> None:
+def _print(run: Run, dataset: str, outcomes: list[TaskResult], comparisons: list[Comparison]) -> None:
     rows = [
         (outcome.task if i == 0 else "", metric, value, outcome.how if i == 0 else "")
         for outcome in outcomes
@@ -128,11 +163,17 @@ def _print(run: Run, dataset: str, outcomes: list[TaskResult]) -> None:
         for metric in outcome.values
     ]
     run.answer(
-        {"target": dataset, "results": [outcome.as_dict() for outcome in outcomes]},
+        {
+            "target": dataset,
+            "results": [outcome.as_dict() for outcome in outcomes],
+            "rivals": [comparison.as_dict() for comparison in comparisons],
+        },
         rows,
         header=("task", "metric", "mean ± deviation", "how"),
         records=records,
     )
+    for comparison in comparisons if not (run.as_json or run.as_csv) else ():
+        show_comparison(comparison)
 
 
 def _tasks(task: str, embedding: str | None) -> list[str]:
@@ -144,7 +185,7 @@ def _tasks(task: str, embedding: str | None) -> list[str]:
         if task != "all":
             raise InputError(
                 Parameter("embedding"),
-                " was made from all edges, also those that the task links hides; leave out one of the two",
+                " knows all edges, also those that the task links hides; leave out one of the two",
             )
         tasks.remove("links")
     return tasks
@@ -164,24 +205,23 @@ class _Judge:
     score: str
     matrix: Any = None
 
-    def embed(self, graph: Graph, goal: str) -> Any:
-        """The embedding of a graph for a goal."""
+    def embed(self, graph: Graph, goal: str, classes: int | None = None) -> Any:
+        """The embedding of a graph for a goal; the number of classes is that of its labels by default."""
         notes, options = self.run.notes, self.options
         goal = goal if options.goal == "auto" else options.goal
-        classes = options.n_clusters or (None if graph.labels is None else len(graph.labels.classes))
+        known = None if graph.labels is None else len(graph.labels.classes)
+        classes = options.n_clusters or classes or known
         if options.n_hops == "auto" and goal == "clusters" and options.n_clusters is None and classes:
-            notes.append(f"--hops auto knows the number of classes, {classes}, but no labels")
-        engine = engine_for(options.engine, self.client)
-        made = embed(
-            graph,
-            **options.for_library(goal=goal, n_clusters=classes, engine=engine),
-            client=self.client,
-        )
-        for reason in () if made.choice is None else made.choice.reasons:
+            note = f"--hops auto knows the number of classes, {classes}, but no labels"
+            if note not in notes:
+                notes.append(note)
+        running = RunOptions(client=self.client)
+        embedding = embed(graph, **options.for_library(running, goal=goal, n_clusters=classes))
+        for reason in () if embedding.choice is None else embedding.choice.reasons:
             note = f"for {goal}: {reason}"
             if note not in notes:
                 notes.append(note)
-        return made.matrix
+        return embedding.matrix
 
     def clustering(self) -> list[TaskResult]:
         """Clusters against the classes and the edges."""

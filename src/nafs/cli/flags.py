@@ -12,7 +12,7 @@ hold a field of the same name and flag, such as the memory limit of reading and 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
@@ -57,7 +57,7 @@ class Flag:
             *self.names,
             help=self.help,
             rich_help_panel=self.panel,
-            metavar=self.metavar,
+            metavar=" " if hint in (bool, bool | None) else self.metavar,  # instead of <bool>
             show_default=not any(default is value for value in (None, False, "", inspect.Parameter.empty)),
         )
         return Annotated[hint, info], default
@@ -182,3 +182,10 @@ def _show(flags: Mapping[str, Flag | ArgumentInfo], parameter: Parameter) -> str
     if isinstance(meta, ArgumentInfo) and meta.metavar is not None:
         return meta.metavar
     return str(parameter)
+
+
+def reject_changes(group: Any, default: Any, why: str, *, except_for: Collection[str] = ()) -> None:
+    """Raise if an option of a group was set that has no effect here, instead of ignoring it in silence."""
+    for entry in fields(group):
+        if entry.name not in except_for and getattr(group, entry.name) != getattr(default, entry.name):
+            raise InputError(Parameter(entry.name), f" has no effect: {why}")

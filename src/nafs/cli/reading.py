@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,11 +14,12 @@ import typer
 
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
-from nafs.cli.flags import flag, switch, text_flag
+from nafs.cli.flags import flag, reject_changes, switch, text_flag
 from nafs.cli.options import MemoryLimit
 from nafs.datasets.catalog import CATALOG
 from nafs.graph import Graph
 from nafs.readers import read_graph
+from nafs.readers.spool import renamed, spool
 
 if TYPE_CHECKING:
     from nafs.datasets import Dataset
@@ -96,14 +96,22 @@ class Reading:
             stands_for=Parameter("weight", False),
         ),
     ] = False
-    id: Annotated[
+    id_column: Annotated[
         str | None,
         flag("--id", metavar="COLUMN", help="Id column of the feature and label tables.", panel=READING),
     ] = None
-    label: Annotated[
+    label_column: Annotated[
         str | None,
         flag("--label", metavar="COLUMN", help="Label column of the feature or label table.", panel=READING),
     ] = None
+    id_type: Annotated[
+        str,
+        flag(
+            "--ids",
+            help="How ids are read: auto, or text to keep them as written, such as 0704.0001.",
+            panel=READING,
+        ),
+    ] = "auto"
     ignore: Annotated[
         tuple[str, ...],
         text_flag(
@@ -136,7 +144,13 @@ class Reading:
     ] = None
     comment: Annotated[
         str | None,
-        flag("--comment", metavar="SIGN", help="Sign that starts a comment line, such as #.", panel=READING),
+        flag(
+            "--comment",
+            metavar="SIGN",
+            help="Sign that starts a comment line anywhere; '' for none "
+            "[dim](default: # and % above the first row)[/dim].",
+            panel=READING,
+        ),
     ] = None
     missing: Annotated[
         str,
@@ -195,12 +209,8 @@ def load(run: Run, name: str, reading: Reading) -> Dataset:
     """Load a public data set; options for files make no sense with it."""
     from nafs.datasets import load_dataset
 
-    default = Reading(memory_limit=reading.memory_limit)
-    for option, value in vars(reading).items():
-        if value != getattr(default, option):
-            raise InputError(
-                Parameter(option), f" is for files; {name} is a data set with features and labels of its own"
-            )
+    why = f"{name} is a data set with features and labels of its own"
+    reject_changes(reading, Reading(), why, except_for=["memory_limit"])
     with run.stage("read"):
         return load_dataset(name, progress=not run.quiet)
 
@@ -211,27 +221,9 @@ def _stdin_as_file(paths: list[str | None]) -> Iterator[list[str | None]]:
     if "-" not in paths:
         yield paths
         return
-    content = sys.stdin.buffer
     with tempfile.TemporaryDirectory(prefix="nafs-stdin-") as folder:
-        head = content.read(16)
-        spooled = Path(folder) / f"stdin{_suffix(head)}"
-        with spooled.open("wb") as file:
-            file.write(head)
-            shutil.copyfileobj(content, file)
+        spooled = spool(sys.stdin.buffer, Path(folder) / "stdin")
         try:
-            yield [str(spooled) if path == "-" else path for path in paths]
-        except (ValueError, TypeError) as error:  # TRANSITIONAL: InputError, when readers raise it
-            parts = error.parts if isinstance(error, InputError) else (str(error),)
-            named = (part.replace(str(spooled), "stdin") if isinstance(part, str) else part for part in parts)
-            raise InputError(*named) from None
-
-
-def _suffix(head: bytes) -> str:
-    """The suffix of a file's name, by its first bytes."""
-    if head.startswith(b"PAR1"):
-        return ".parquet"
-    if head.startswith(b"\x1f\x8b"):
-        return ".csv.gz"
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
-        return ".csv.zst"
-    return ".mtx" if head.startswith(b"%%MatrixMarket") else ".csv"
+            yield [spooled if path == "-" else path for path in paths]
+        except InputError as error:
+            raise renamed(error, {spooled: "stdin"}) from None

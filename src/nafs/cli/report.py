@@ -11,8 +11,8 @@ import typer
 
 from nafs._support.budget import show_bytes
 from nafs.cli.console import peak_memory
-from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, engine_for
-from nafs.cli.flags import command, flag
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
+from nafs.cli.flags import command, flag, reject_changes
 from nafs.cli.options import OUTPUT, Force, Printing, beside
 from nafs.cli.reading import READING, Reading, is_dataset, load, read
 from nafs.embedding import Embedding, embed, with_some_features
@@ -69,7 +69,13 @@ def report(
     check_page_target(output, force=force)
     facts = None
     if _is_embedding(name, reading.features, graph_path):
-        graph = None if graph_path is None else read(run, graph_path, reading, scratch_dir=beside(output))
+        kept = ("n_clusters", "n_threads", "memory_limit")
+        reject_changes(embedding, EmbeddingOptions(), f"{name} is an embedding already", except_for=kept)
+        if graph_path is None:
+            reject_changes(reading, Reading(), "there are no edges to read; name them with --graph")
+            graph = None
+        else:
+            graph = read(run, graph_path, reading, scratch_dir=beside(output))
         with run.stage("vectors"):
             vectors = Embedding.load(name, graph)
         graph = _with_features_of(vectors.settings, graph)
@@ -104,11 +110,7 @@ def report(
 
 def _embed(graph: Graph, embedding: EmbeddingOptions, running: RunOptions) -> Embedding:
     classes = None if graph.labels is None else len(graph.labels.classes)
-    options = embedding.for_library(
-        n_clusters=embedding.n_clusters or classes,
-        engine=engine_for(embedding.engine, running.client),
-    )
-    return embed(graph, **options, **running.for_library())
+    return embed(graph, **embedding.for_library(running, n_clusters=embedding.n_clusters or classes))
 
 
 def _with_features_of(settings: dict[str, Any], graph: Graph | None) -> Graph | None:

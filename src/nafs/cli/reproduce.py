@@ -31,10 +31,17 @@ def reproduce(
     seeds: Annotated[
         int, flag("--seeds", metavar="N", help="Number of seeds or splits behind each figure.")
     ] = 10,
+    rivals: Annotated[
+        str,
+        flag(
+            "--rivals", help="Rivals to measure: none, fast (about a minute each), or all (hours in total)."
+        ),
+    ] = "fast",
 ) -> None:
     """Measure the paper's tables and figures and compare them with the published numbers.
 
-    Measurements are kept in the folder; run the command again to resume an interrupted one.
+    Measurements are kept in the folder; run the command again to resume an interrupted one. Trained rivals
+    need torch, torch_geometric and gensim, which the extra "rivals" installs.
     """
     from nafs.reproduce.run import OWN, TARGETS
     from nafs.reproduce.run import reproduce as measure
@@ -58,6 +65,6 @@ def reproduce(
             def told(what: str, done: int, total: int, bar: Progress = bar, task: object = task) -> None:
                 bar.update(task, description=what, completed=done, total=total)  # type: ignore[arg-type]
 
-            files = measure(TARGETS[name], Path(output), seeds=seeds, told=told)
+            files = measure(TARGETS[name], Path(output), seeds=seeds, rivals=rivals, told=told)
         if not run.quiet:
             say(", ".join(map(str, files)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, engine_for
-from nafs.cli.flags import command, flag
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
+from nafs.cli.flags import command, flag, reject_changes
 from nafs.cli.options import Count, Force, TableFile, TablePrinting, beside
 from nafs.cli.reading import Edges, Reading, read
 from nafs.cli.similar import check_table_target, show_table
@@ -52,13 +52,15 @@ def suggest_links(
     """
     run = printing.start()
     check_table_target(output, force=force)
+    if embedding is not None:
+        kept = ("n_threads", "memory_limit")
+        reject_changes(options, FOR_LINKS, f"the vectors come from {embedding}", except_for=kept)
     graph = read(run, edges, reading, scratch_dir=beside(output))
     if embedding is not None:
         vectors = Embedding.load(embedding, graph)
     else:
-        settings = options.for_library(engine=engine_for(options.engine, running.client))
         with run.stage("embed"):
-            vectors = embed(graph, **settings, **running.for_library())
+            vectors = embed(graph, **options.for_library(running))
         assert vectors.choice is not None
         run.notes += vectors.choice.reasons
     with run.stage("search", total=1) as advance:

@@ -1,10 +1,12 @@
 """The memory engine: everything in RAM.
 
-One r at a time holds two states, the running sum and the result: for the mean, four matrices of the
-features' size. Several r's side by side read the neighbour list once for all and have longer rows, which is
-faster for narrow features whose states come from main memory, at the price of three matrices for each
-further r. Small graphs with many features take all hops in the cache, a few columns at a time. The plan says
-which of these it will be.
+The plan selects one of three strategies:
+
+* one r at a time: two states, the running sum and the result, so for the mean four matrices of the features'
+  size;
+* several r's side by side: neighbour lists are read once for all of them and rows are longer, which is
+  faster for narrow features in main memory; each further r needs three more matrices;
+* a few columns at a time in the cache, for small graphs with many features.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
 from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
 from nafs.smoothing.weightings import weighting_named
 
-CACHED_STATE = 16 << 20  # bytes; a state that lives in the cache is smoothed faster alone
-WIDE_ENOUGH = 128  # columns; longer rows gain less than fresh memory for them costs
+CACHED_STATE = 16 << 20  # bytes; a state that fits into the cache is smoothed faster alone
+WIDE_ENOUGH = 128  # columns; longer rows gain less than the first touch of their memory costs
 
 
 class MemoryEngine:
@@ -50,7 +52,7 @@ class MemoryEngine:
     name = "memory"
 
     def plan(self, problem: Problem) -> Plan:
-        """How many r's are carried side by side, or whether columns go through the cache."""
+        """Choose between r's side by side, one at a time, or columns in the cache."""
         r, limit = problem.method.r, problem.resources.limit
         least = _needed(problem, 1)
         _check(least, limit)
@@ -71,7 +73,7 @@ class MemoryEngine:
     def run(
         self, problem: Problem, plan: Plan, features: Features, progress: ProgressCallback | None = None
     ) -> Result:
-        """The embedding; ``progress`` is called at least once per hop, or per pass through the cache."""
+        """Compute the embedding; ``progress`` is called at least once per hop, or per pass in the cache."""
         method, n = problem.method, problem.graph.n_nodes
         keeps_sum = weighting_named(method.weighting).keeps_sum
         report = Report(progress, n, method.n_hops, len(method.r))
@@ -93,7 +95,7 @@ class MemoryEngine:
                     last = k == method.n_hops and keeps_sum
                     hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
                 hops.write(out, first)
-                del hops  # before the next one is built
+                del hops  # frees its memory before the next one is built
             return Result(out.astype(problem.dtype, copy=False))
         finally:
             _kernel.release_threads()
@@ -102,10 +104,10 @@ class MemoryEngine:
 def sweep(
     problem: Problem, features: Features, wanted: Sequence[int], progress: ProgressCallback | None = None
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """Yield (K, embedding) for each K wanted, at the price of the largest alone.
+    """Yield (K, embedding) for each wanted K, at the cost of the largest K alone.
 
-    All r's are carried at once, since every K needs them all, and two results are held: one is filled while
-    the caller still has the last.
+    All r's are computed side by side, since every K needs them all. Two results are held: one is written
+    while the caller still uses the previous one.
 
     Parameters
     ----------
@@ -123,7 +125,7 @@ def sweep(
     Raises
     ------
     MemoryLimitError
-        At once, if that exceeds the limit.
+        Immediately, if that exceeds the limit.
     """
     method = problem.method
     _check(_needed(problem, len(method.r), results=2), problem.resources.limit)
@@ -148,13 +150,13 @@ def _hops(
 
 
 def _needed(problem: Problem, group: int, results: int = 1) -> int:
-    """Bytes that count towards the limit, with so many r's side by side."""
+    """Bytes that count towards the limit, with ``group`` r's side by side."""
     n, columns = problem.graph.n_nodes, problem.size.n_columns
     layout = Layout(n, columns, group, problem.resources.state_dtype)
     nbytes = problem.held + layout.nbytes(problem.method)
     nbytes += results * n * problem.method.n_columns(columns) * 4
     if problem.method.needs_stationary_state:
-        # centres, summed in float64, and the rows that are added to them in one go
+        # centres in float64, and one block of the rows that are added to them
         nbytes += problem.n_centres * columns * group * 12
         nbytes += n * 4 + 24 * min(CENTRE_BLOCK, n * columns)
     return nbytes
@@ -193,19 +195,19 @@ def _sweep(hops: Hops, wanted: Sequence[int], report: Report) -> Iterator[tuple[
 
 
 class _Pool:
-    """Results whose memory is used again once the last array on it is gone, while the sweep runs."""
+    """Reuses the memory of a sweep's results once no array refers to it."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape, self.open = shape, True
         self.spare: list[NDArray[np.float32]] = []
 
     def lend(self) -> NDArray[np.float32]:
-        """An uninitialised array; fresh memory is slow to touch, so a spare one comes first."""
+        """An uninitialised array. Spare memory is preferred: the first touch of new memory is slow."""
         raw = self.spare.pop() if self.spare else np.empty(self.shape, np.float32)
         return np.asarray(_Lease(raw, self))
 
     def close(self) -> None:
-        """Keep nothing from now on."""
+        """Stop keeping spare memory."""
         self.open = False
         self.spare.clear()
 

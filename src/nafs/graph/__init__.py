@@ -7,7 +7,6 @@ from nafs.graph.features import Features
 from nafs.graph.graph import Graph
 from nafs.graph.labels import Labels, read_labels
 from nafs.graph.neighbors import nearest_neighbor_graph
-from nafs.graph.structural import structural_features
 
 __all__ = [
     "Adjacency",
@@ -19,5 +18,4 @@ __all__ = [
     "read_adjacency",
     "read_features",
     "read_labels",
-    "structural_features",
 ]

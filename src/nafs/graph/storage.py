@@ -1,4 +1,4 @@
-"""A graph as a folder: .npy files that can be mapped into memory, and graph.json that says what they are."""
+"""A graph as a folder: .npy files that can be mapped into memory, and graph.json that describes them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         and len(weights)
         and not 0 < float(weights.min()) <= float(weights.max()) <= LARGEST
     ):
-        raise _damaged(folder, "weights.npy holds numbers that are no weights")
+        raise _damaged(folder, "weights.npy holds values that are not positive and finite")
     features = None
     if "features" in arrays:
         features = Features(_take(folder, arrays, "features", np.float32, n, about["features"]))
@@ -162,10 +162,10 @@ def _take(folder: Path, arrays: dict[str, NDArray[Any]], name: str, dtype: Any, 
         raise _damaged(folder, f"{MARKER} does not list {name}")
     array = arrays[name]
     if array.dtype != dtype or (shape and array.shape != shape) or array.ndim != max(1, len(shape)):
-        wanted = " x ".join(str(size) for size in shape) or "one-dimensional"
+        expected = " x ".join(str(size) for size in shape) or "one-dimensional"
         raise _damaged(
             folder,
-            f"{name}.npy holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of {wanted}",
+            f"{name}.npy holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of {expected}",
         )
     if not array.flags.c_contiguous:
         raise _damaged(folder, f"{name}.npy is not in C order")
@@ -184,11 +184,11 @@ def _pack_ids(ids: Any) -> dict[str, NDArray[Any]]:
 
     if pa.types.is_int64(ids.type):
         return {"ids": np.asarray(ids)}
-    ids = pa.concat_arrays([ids])  # offsets from 0
+    ids = pa.concat_arrays([ids])  # so that its offsets start at 0
     _, offsets, text = ids.buffers()
     ends = np.frombuffer(offsets, np.int64)[ids.offset : ids.offset + len(ids) + 1]
-    held = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, np.uint8)
-    return {"ids_offsets": ends - ends[0], "ids_text": held[ends[0] : ends[-1]]}
+    characters = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, np.uint8)
+    return {"ids_offsets": ends - ends[0], "ids_text": characters[ends[0] : ends[-1]]}
 
 
 def _unpack_ids(folder: Path, arrays: dict[str, NDArray[Any]], n: int) -> Any:
@@ -202,9 +202,9 @@ def _unpack_ids(folder: Path, arrays: dict[str, NDArray[Any]], n: int) -> Any:
     text = _take(folder, arrays, "ids_text", np.uint8)
     if offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
         raise _damaged(folder, "ids_offsets.npy does not fit ids_text.npy")
-    found = pa.LargeStringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
+    ids = pa.LargeStringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
     try:
-        found.validate(full=True)
+        ids.validate(full=True)
     except pa.ArrowInvalid as error:
         raise _damaged(folder, f"ids_text.npy is not valid text ({error})") from None
-    return found
+    return ids

@@ -1,4 +1,4 @@
-"""A job: what is to be embedded, and with which settings."""
+"""A job: the graph and features to embed, and the settings."""
 
 from __future__ import annotations
 
@@ -6,36 +6,38 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from nafs._support.budget import check_limit
 from nafs._support.checks import check_choice
 from nafs.engines.base import Components, FeatureSize
 from nafs.engines.work import fingerprint
-from nafs.graph import Adjacency, Features, Graph, read_features, structural_features
+from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.pipeline.settings import Settings
 from nafs.smoothing.hops import STATE_DTYPES
+from nafs.structure import structural_features
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
     """A graph, its features and the settings.
 
-    Components, checksums and structural features take time: they are found when first asked for, and at most
+    Components, checksums and structural features are expensive: they are computed on first use and at most
     once.
 
     Parameters
     ----------
     adjacency : Adjacency
     given : Features or None
-        Where there are none, structural features are made from the edges.
+        The graph's own features. Without any, structural features are computed from the edges.
     settings : Settings
     held : int
-        Bytes that copies of the inputs hold already; they count towards the memory limit.
+        Bytes already in use by copies of the inputs; they count towards the memory limit.
     dtype : {"float32", "float16"}
-        Of the embedding.
+        Type of the embedding.
     resume : bool
         Resume the interrupted run in the work folder, if there is one.
     client : dask.distributed.Client or str, optional
         For the Dask engine.
+    ids : Arrow array, optional
+        Ids of the nodes, which structural features depend on; without them node i is called i.
     """
 
     adjacency: Adjacency
@@ -45,6 +47,7 @@ class Job:
     dtype: str = "float32"
     resume: bool = False
     client: Any = None
+    ids: Any = None
 
     def __post_init__(self) -> None:
         check_choice("dtype", self.dtype, STATE_DTYPES)
@@ -59,38 +62,41 @@ class Job:
         resume: bool = False,
         client: Any = None,
     ) -> Job:
-        """The job of embedding a graph."""
-        return cls(graph.adjacency, graph.features, settings, 0, dtype, resume, client)
+        """The job to embed a graph."""
+        ids = graph.id_array if graph.has_ids else None
+        return cls(graph.adjacency, graph.features, settings, 0, dtype, resume, client, ids)
 
     @property
     def is_structural(self) -> bool:
-        """Whether the features are made from the edges."""
+        """Whether the features are computed from the edges."""
         return self.given is None
 
     @cached_property
     def features(self) -> Features:
-        """The features, made from the edges where the graph has none."""
+        """The graph's own features, or structural ones."""
         return self.remake(self.adjacency) if self.given is None else self.given
 
     @property
     def size(self) -> FeatureSize:
-        """Size of the features; structural ones need not be made for that."""
+        """Size of the features; does not compute structural ones."""
         if self.given is not None:
             return FeatureSize.of(self.given)
         columns = self.settings.preparations.columns
         return FeatureSize(columns, 4 * self.adjacency.n_nodes * columns)
 
     def remake(self, adjacency: Adjacency) -> Features:
-        """Structural features of a graph, within the memory limit."""
-        preparations = self.settings.preparations
-        columns = preparations.columns
-        check_limit(
-            4 * (adjacency.n_nodes * (columns + 4 * 16) + adjacency.n_stored),
-            self.settings.resources.limit,
-            f"the graph has no features, and making {columns} structural ones takes",
-            "give features, or fewer columns",
+        """Compute structural features of a graph, within the memory limit."""
+        preparations, resources = self.settings.preparations, self.settings.resources
+        return read_features(
+            structural_features(
+                adjacency,
+                preparations.columns,
+                preparations.seed,
+                ids=self.ids,
+                n_threads=resources.threads,
+                memory_limit=resources.limit,
+            )
         )
-        return read_features(structural_features(adjacency, columns, preparations.seed))
 
     @cached_property
     def components(self) -> Components:
@@ -99,7 +105,7 @@ class Job:
 
     @cached_property
     def fingerprint(self) -> dict[str, Any]:
-        """Checksums that tell these inputs from others."""
+        """Checksums that identify the inputs."""
         return fingerprint(self.adjacency, self.features)
 
     @property
@@ -109,6 +115,6 @@ class Job:
             return ()
         preparations = self.settings.preparations
         return (
-            f"no features given: {preparations.columns} structural features from the graph alone "
-            f"(seed {preparations.seed})",
+            f"the graph has no features: {preparations.columns} structural features are computed from its "
+            f"edges (seed {preparations.seed})",
         )

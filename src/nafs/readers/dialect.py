@@ -6,7 +6,8 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nafs.readers.columns import HEADER_WORDS
+from nafs._support.errors import InputError, Parameter
+from nafs.readers.roles import names_columns
 
 _DELIMITERS = ("\t", ";", "|", ",", " ")
 _COMMENTS = ("#", "%")
@@ -14,14 +15,15 @@ _COMMENTS = ("#", "%")
 
 @dataclass(frozen=True)
 class Dialect:
-    """What DuckDB is told about a text table."""
+    """What the reader of a text table is told about it."""
 
     delimiter: str
-    comment: str  # sign of comment lines further down; it would end a line anywhere
-    skip: int  # lines of comments at the top
+    skip: int  # lines above the table
     header: bool
     names: tuple[str, ...]
     unnamed: frozenset[str] = frozenset()  # columns whose header is blank
+    trim: bool = False  # whether blanks around values do not count
+    comments: int = 0  # lines that were skipped as comments
 
 
 def judge(
@@ -34,53 +36,84 @@ def judge(
 ) -> Dialect:
     """The dialect of a table from its first lines; what the caller knows is taken as said.
 
+    Lines above the first row that start with ``#`` or ``%`` are comments; ``comment=""`` says that there are
+    none. Further down only a line that starts with the sign the caller names is a comment.
+
     Examples
     --------
     >>> from nafs.readers.dialect import judge
-    >>> found = judge(["# a comment", "source;target", "1;2"], "edges.csv")
-    >>> found.delimiter, found.skip, found.header, found.names
+    >>> dialect = judge(["# a comment", "source;target", "1;2"], "edges.csv")
+    >>> dialect.delimiter, dialect.skip, dialect.header, dialect.names
     (';', 1, True, ('source', 'target'))
     """
     lines = [line.removeprefix("\ufeff").rstrip("\r") for line in lines]
     signs = _COMMENTS if comment is None else (comment,) if comment else ()
     first = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith(signs)), None)
     if first is None:
-        raise ValueError(f"{where}: the file is empty{' but for comments' if any(lines) else ''}")
-    further = comment or _further_comments(lines[first:], where)
-    rows = [line for line in lines[first:] if line.strip() and not (further and line.startswith(further))]
+        if not any(line.strip() for line in lines):
+            raise InputError(f"{where}: the file is empty")
+        raise InputError(
+            f"{where}: all of its lines start with a comment sign; if they hold ids, set ",
+            Parameter("comment", ""),
+        )
+    comments = sum(line.startswith(signs) for line in lines[:first]) if signs else 0
+    rows = [line for line in lines[first:] if line.strip() and not (comment and line.startswith(comment))]
+    if rows[0].lstrip()[0] in "{[":
+        _refuse_json(rows[0], where)
     delimiter = delimiter or _likely_delimiter(rows, where)
-    if len(delimiter) != 1:
-        raise ValueError(f"the delimiter must be one character, such as ',' or '\\t'; got {delimiter!r}")
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise InputError(
+            Parameter("delimiter"), f" must be one character, such as ',' or '\\t'; got {delimiter!r}"
+        )
     table = [_split(row, delimiter) for row in rows]
+    trim = any(_has_outer_blanks(row, delimiter) for row in rows)
     if header is None:
         header = _has_header(table)
     if not header:
         names = tuple(f"column{i + 1}" for i in range(len(table[0])))
-        return Dialect(delimiter, further, first, False, names)
+        return Dialect(delimiter, first, False, names, trim=trim, comments=comments)
     names = tuple(name.strip() or f"column{i + 1}" for i, name in enumerate(table[0]))
-    lower = [name.lower() for name in names]
-    twice = next((name for name in names if lower.count(name.lower()) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{where}: the header names the column {twice!r} twice; rename one")
+    lower: set[str] = set()
+    for name in names:
+        if name.lower() in lower:
+            raise InputError(f"{where}: the header names the column {name!r} twice; rename one")
+        lower.add(name.lower())
     blank = frozenset(name for name, written in zip(names, table[0], strict=True) if not written.strip())
-    return Dialect(delimiter, further, first, True, names, blank)
+    return Dialect(delimiter, first, True, names, blank, trim, comments)
 
 
-def _further_comments(lines: Sequence[str], where: str) -> str:
-    """The sign of comments between rows, if there are any and it stands nowhere else."""
-    sign = next((sign for sign in _COMMENTS if any(line.startswith(sign) for line in lines)), "")
-    if sign and any(sign in line for line in lines if not line.startswith(sign)):
-        raise ValueError(
-            f"{where}: {sign!r} starts some lines and stands inside others, so comments cannot be told from "
-            "values; remove the comments, or say what starts one (--comment)"
+def _refuse_json(line: str, where: str) -> None:
+    text = line.strip()
+    if text[0] == "{" or text in ("[", "[]") or text[1:].lstrip()[:1] in ("{", "["):
+        raise InputError(
+            f"{where}: this looks like JSON, not a text table; convert it to CSV or Parquet, such as with "
+            "pandas.read_json"
         )
-    return sign
 
 
 def _split(line: str, delimiter: str) -> list[str]:
     if '"' not in line:  # the csv module has a limit on the length of a field
         return line.split(delimiter)
-    return next(csv.reader([line], delimiter=delimiter), [])
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return line.split(delimiter)
+
+
+def _has_outer_blanks(line: str, delimiter: str) -> bool:
+    if delimiter == " ":
+        return False
+    fields = line.split(delimiter) if '"' not in line else _unquoted(line, delimiter)
+    return any(field != field.strip(" ") for field in fields if field.strip(" "))
+
+
+def _unquoted(line: str, delimiter: str) -> list[str]:
+    """The fields of a line; what stands in quotes counts as a word without blanks."""
+    plain, inside = [], False
+    for sign in line:
+        inside ^= sign == '"'
+        plain.append("x" if inside or sign == '"' else sign)
+    return "".join(plain).split(delimiter)
 
 
 def _likely_delimiter(rows: list[str], where: str) -> str:
@@ -100,17 +133,17 @@ def _has_header(table: list[list[str]]) -> bool:
     rest = [row for row in table[1:] if row != first]  # a whole header that comes again is still one
     below = [[row[i].strip() for row in rest if i < len(row) and row[i].strip()] for i in range(len(first))]
     values = {value for column in below for value in column}
-    if any(field.strip() in values for field in first if not _is_number(field)):
+    if any(field.strip() in values for field in first if not is_number(field)):
         return False
-    words = [field.strip().lower() for field in first if field.strip().lower() in HEADER_WORDS]
-    if len(words) > 1 or any(len(word) > 1 for word in words):  # a lone u, v, w or y may well be a name
+    if names_columns([field.strip() for field in first]):
         return True
-    if any(_is_number(field) for field in first):
+    if any(is_number(field) for field in first):
         return False
-    return any(2 * sum(map(_is_number, column)) > len(column) for column in below)
+    return any(2 * sum(map(is_number, column)) > len(column) for column in below)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether Python reads a text as a number."""
     try:
         float(text)
     except ValueError:

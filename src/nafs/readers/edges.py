@@ -6,7 +6,7 @@ Nodes are numbered in the order in which the edges name them, source before targ
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,15 +16,28 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs._support.scratch import Allocate
-from nafs.graph import Adjacency, read_adjacency
-from nafs.graph.adjacency import MAX_NODES
+from nafs.graph import Adjacency
+from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
 from nafs.graph.ids import id_column
+from nafs.graph.numbers import numbers_of
+from nafs.readers.roles import EdgeColumns
+from nafs.readers.summary import columns_line, edges_line
 
 DUCKDB_MEMORY = "1GB"
 _ROWS = 1 << 20  # edges handed over at a time
 _FLOATS = ("FLOAT", "DOUBLE")
+# Nothing is fetched, installed or loaded by itself.
+_ALONE = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_unsigned_extensions": "false",
+}
+
+_MEANINGS = ("source", "target", "weight")
 
 RowsRead = Callable[[int], None]
 
@@ -49,11 +62,42 @@ class Edges:
     weights: NDArray[np.float64] | None = None
     notes: list[str] = field(default_factory=list)
     bounds: Bounds | None = None
+    columns: str = "edges"  # what the columns of the table became
+    has_direction: bool = True
+
+    def describe(self, roles: EdgeColumns, unused: Sequence[str], where: str) -> None:
+        """Note what the columns became."""
+        meanings = [("source", roles.source), ("target", roles.target), ("weight", roles.weight)]
+        self.columns = columns_line(where, meanings, [], unused)
+        if (
+            roles.weight
+            and len(self.sources)
+            and self.weights is not None
+            and float(self.weights.min()) > 1e8
+        ):
+            self.notes.append(f"{where}: the weights in column {roles.weight!r} look like times")
+        if roles.two_kinds:
+            both = len(np.intersect1d(self.sources, self.targets))
+            if both:
+                self.notes.append(
+                    f"{where}: {roles.source!r} and {roles.target!r} share {both:,} ids, taken as the "
+                    "same nodes; if they are not, give each kind a prefix"
+                )
 
     def adjacency(
         self, places: NDArray[np.int64] | None, n: int, *, directed: bool, self_loops: bool
-    ) -> Adjacency:
-        """The validated adjacency of n nodes, id i standing at ``places[i]``."""
+    ) -> tuple[Adjacency, str]:
+        """The validated adjacency of n nodes, id i at ``places[i]``; and a line on what was merged."""
+        adjacency, merging = self._merged(places, n, directed=directed, self_loops=self_loops)
+        separator = "; " if " = " in self.columns else ": "
+        return (
+            adjacency,
+            f"{self.columns}{separator}{edges_line(adjacency, merging, has_direction=self.has_direction)}",
+        )
+
+    def _merged(
+        self, places: NDArray[np.int64] | None, n: int, *, directed: bool, self_loops: bool
+    ) -> tuple[Adjacency, Merging]:
         sources, targets = self.sources, self.targets
         if self.bounds is not None:
             return sorted_adjacency(self, places, n, self.bounds, directed=directed, self_loops=self_loops)
@@ -62,7 +106,18 @@ class Edges:
             sources, targets = moved[sources], moved[targets]
         values = np.ones(len(sources), bool) if self.weights is None else self.weights
         matrix = sp.coo_array((values, (sources, targets)), shape=(n, n))
-        return read_adjacency(matrix, directed=directed, self_loops=self_loops)
+        return merge_edges(matrix, directed=directed, self_loops=self_loops)
+
+
+class BadWeightError(InputError):
+    """A weight that is none; where it stands is known only as a row."""
+
+    row = 0
+    rest = ""
+
+    def placed(self, place: str) -> InputError:
+        """The same error with a better place."""
+        return InputError(f"{place}{self.rest}")
 
 
 @contextmanager
@@ -72,7 +127,7 @@ def duckdb_connection(bounds: Bounds | None = None) -> Iterator[Any]:
 
     bounds = bounds or Bounds()
     with tempfile.TemporaryDirectory(prefix="nafs-duckdb-", dir=bounds.folder) as spill:
-        config: dict[str, Any] = {"memory_limit": bounds.duckdb_memory, "temp_directory": spill}
+        config: dict[str, Any] = _ALONE | {"memory_limit": bounds.duckdb_memory, "temp_directory": spill}
         if bounds.threads is not None:
             config["threads"] = bounds.threads
         # A database in a file can leave memory without being written elsewhere first.
@@ -91,18 +146,28 @@ def number_edges(
     where: str,
     progress: RowsRead | None = None,
     bounds: Bounds | None = None,
+    *,
+    weighted: bool = False,
+    as_text: bool = False,
 ) -> Edges:
-    """Edges from a query with the columns source, target and, if there are weights, weight."""
+    """Edges from a query with the columns c0, c1 and, if there are weights, c2: source, target, weight.
+
+    With ``as_text`` ids of any kind are kept as text.
+    """
     allocate = (bounds or Bounds()).allocate
-    _rows(duck, f"CREATE TABLE edges AS {query}", parameters)
+    named = "c0 AS source, c1 AS target" + (", c2 AS weight" if weighted else "")
+    _rows(duck, f"CREATE TABLE edges AS SELECT {named} FROM ({query})", parameters)
     kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
     _refuse_missing_ids(duck, where)
-    wanted = {column: _id_kind(duck, column, kinds[column], where) for column in ("source", "target")}
+    wanted = dict.fromkeys(("source", "target"), "VARCHAR")
+    if not as_text:
+        wanted = {column: _id_kind(duck, column, kinds[column], where) for column in wanted}
     if len(set(wanted.values())) > 1:  # numbers in one column, text in the other
         wanted = dict.fromkeys(wanted, "VARCHAR")
     for column, kind in wanted.items():
         if kind != kinds[column]:
-            whole = f"{column}::BIGINT" if kinds[column] in _FLOATS else column
+            floats = kinds[column].startswith((*_FLOATS, "DECIMAL")) and not as_text
+            whole = f"{column}::BIGINT" if floats else column
             _rows(duck, f"ALTER TABLE edges ALTER {column} TYPE {kind} USING {whole}::{kind}")
     _rows(
         duck,
@@ -113,7 +178,7 @@ def number_edges(
     )
     ids = duck.sql("SELECT id FROM nodes ORDER BY number").to_arrow_table().column(0)
     if len(ids) > MAX_NODES:
-        raise ValueError(f"{where}: at most {MAX_NODES} nodes are supported; found {len(ids)} different ids")
+        raise InputError(f"{where}: at most {MAX_NODES} nodes are supported; found {len(ids)} different ids")
     ((count,),) = _rows(duck, "SELECT count(*) FROM edges")
     sources, targets = allocate((count,), np.int32), allocate((count,), np.int32)
     weights = allocate((count,), np.float64) if "weight" in kinds else None
@@ -129,9 +194,9 @@ def number_edges(
             weights[place] = batch.column(3).to_numpy(zero_copy_only=False)
         if progress is not None:
             progress(len(place))
-    if weights is not None:
-        _check_weights(weights, where)
-    return Edges(id_column(ids, f"{where}: ids"), sources, targets, weights, bounds=bounds)
+    edges = Edges(id_column(ids, f"{where}: ids"), sources, targets, weights, bounds=bounds)
+    check_weights(edges, where)
+    return edges
 
 
 def sorted_adjacency(
@@ -142,8 +207,8 @@ def sorted_adjacency(
     *,
     directed: bool,
     self_loops: bool,
-) -> Adjacency:
-    """The same adjacency as :func:`nafs.graph.read_adjacency` makes, sorted on disk by DuckDB."""
+) -> tuple[Adjacency, Merging]:
+    """The same adjacency as :func:`nafs.graph.merge_edges` makes, sorted on disk by DuckDB."""
     import pyarrow as pa
 
     sources, targets, weights = edges.sources, edges.targets, edges.weights
@@ -156,11 +221,16 @@ def sorted_adjacency(
     # Duplicates add up; the directions of an edge then have the larger weight of the two.
     merged = f"SELECT s, t, sum(w) AS w FROM given WHERE {kept} GROUP BY s, t"
     if not weighted:
-        merged = f"SELECT s, t, 1 AS w FROM given WHERE {kept}"
+        merged = f"SELECT DISTINCT s, t, 1 AS w FROM given WHERE {kept}"
     both = "m" if directed else "(SELECT s, t, w FROM m UNION ALL SELECT t, s, w FROM m)"
     with duckdb_connection(bounds) as duck:
         duck.register("given", pa.table(given))
+        ((there,),) = _rows(duck, f"SELECT count(*) FROM given WHERE {zeros}")
+        ((different_loops,),) = _rows(
+            duck, f"SELECT count(*) FROM (SELECT DISTINCT s FROM given WHERE {zeros} AND s = t)"
+        )
         _rows(duck, f"CREATE TABLE m AS {merged}")
+        ((one_way,),) = _rows(duck, "SELECT count(*) FROM m")
         _rows(duck, f"CREATE TABLE a AS SELECT s, t, max(w) AS w FROM {both} GROUP BY s, t")
         _rows(duck, "DROP TABLE m")
         ((count,),) = _rows(duck, "SELECT count(*) FROM a")
@@ -181,7 +251,11 @@ def sorted_adjacency(
     for begin in range(1, n + 1, _ROWS):
         end = min(n + 1, begin + _ROWS)
         indptr[begin:end] = indptr[begin - 1] + np.cumsum(indptr[begin:end])
-    return Adjacency(indptr, indices, values, directed)
+    kept_loops, dropped = (different_loops, 0) if self_loops else (0, different_loops)
+    different = one_way + dropped
+    final = one_way if directed else (count + kept_loops) // 2
+    merging = Merging(len(sources), len(sources) - there, there - different, dropped, one_way - final, final)
+    return Adjacency(indptr, indices, values, directed), merging
 
 
 def _moved(array: NDArray[np.int32], places: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int32]:
@@ -202,13 +276,16 @@ def _id_kind(duck: Any, column: str, kind: str, where: str) -> str:
         odd = f"{column} <> floor({column}) OR abs({column}) >= 2.0 ** 53"
         ((bad,),) = _rows(duck, f"SELECT first({column}) FROM edges WHERE {odd}")
         if bad is not None:
-            raise ValueError(f"{where}: the {column} id {bad} is not a whole number")
+            raise InputError(
+                f"{where}: the {column} id {bad} is not a whole number; if these are ids, set ",
+                Parameter("id_type", "text"),
+            )
         return "BIGINT"
     if kind in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"):
         return "BIGINT"
     if kind in ("VARCHAR", "UBIGINT", "HUGEINT", "UHUGEINT", "UUID") or kind.startswith("ENUM"):
         return "VARCHAR"
-    raise TypeError(f"{where}: ids must be whole numbers or strings; the {column} column holds {kind}")
+    raise InputTypeError(f"{where}: ids must be whole numbers or strings; the {column} column holds {kind}")
 
 
 def _rows(duck: Any, query: str, parameters: list[Any] | None = None) -> list[Any]:
@@ -224,35 +301,38 @@ def _refuse_missing_ids(duck: Any, where: str) -> None:
     )
     if row is not None:
         name = "source" if source else "target"
-        raise ValueError(f"{where}: the {name} id of edge {row + 1} is missing; every edge needs two ids")
+        raise InputError(f"{where}: the {name} id of edge {row + 1} is missing; every edge needs two ids")
 
 
-def _check_weights(weights: NDArray[np.float64], where: str) -> None:
-    bad = ~((weights >= 0) & (weights <= LARGEST))
-    if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        found = "missing or not a number" if np.isnan(weights[at]) else weights[at]
-        raise ValueError(
-            f"{where}: the weight of edge {at + 1} is {found}; weights are numbers from 0 to {LARGEST:.0e}"
-        )
+def check_weights(edges: Edges, where: str) -> None:
+    """Refuse weights that are missing, negative or too large, naming the first."""
+    weights = edges.weights
+    if weights is None:
+        return
+    bad = ~((weights == 0) | ((weights >= SMALLEST) & (weights <= LARGEST)))
+    if not bad.any():
+        return
+    row = int(np.flatnonzero(bad)[0])
+    value = "missing or not a number" if np.isnan(weights[row]) else weights[row]
+    a, b = (edges.ids[int(ends[row])].as_py() for ends in (edges.sources, edges.targets))
+    allowed = f"weights are 0, or numbers from {SMALLEST:.0e} to {LARGEST:.0e}"
+    rest = f" ({a!r} → {b!r}): the weight is {value}; {allowed}"
+    error = BadWeightError(f"{where}: edge {row + 1}{rest}")
+    error.row, error.rest = row, rest
+    raise error
 
 
 def edges_from_columns(sources: Any, targets: Any, weights: Any = None, where: str = "edges") -> Edges:
     """Edges from two columns of ids and, if there are any, weights."""
     import pyarrow as pa
 
-    from nafs.readers.columns import numbers_of
-
-    columns = {
-        "source": id_column(sources, f"{where}: sources"),
-        "target": id_column(targets, f"{where}: targets"),
-    }
+    columns = {"c0": id_column(sources, f"{where}: sources"), "c1": id_column(targets, f"{where}: targets")}
     if weights is not None:
-        columns["weight"] = pa.array(numbers_of(weights, f"{where}: weights"))
-    lengths = {name: len(column) for name, column in columns.items()}
+        columns["c2"] = pa.array(numbers_of(weights, f"{where}: weights"))
+    lengths = {name: len(column) for name, column in zip(_MEANINGS, columns.values(), strict=False)}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{count} {name}s" for name, count in lengths.items())
-        raise ValueError(f"{where}: columns differ in length: {shown}")
+        raise InputError(f"{where}: columns differ in length: {shown}")
     with duckdb_connection() as duck:
         duck.register("given", pa.table(columns))
-        return number_edges(duck, "SELECT * FROM given", [], where)
+        return number_edges(duck, "SELECT * FROM given", [], where, weighted=weights is not None)

@@ -14,15 +14,23 @@ import numpy as np
 
 from nafs._support.budget import parse_memory, show_bytes
 from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, MissingExtraError, Parameter
 from nafs._support.scratch import scratch_in
-from nafs.graph import Graph, read_adjacency
+from nafs.graph import Graph
+from nafs.graph.adjacency import merge_edges
 from nafs.graph.storage import is_saved_graph
+from nafs.readers.edge_tables import read_edges
 from nafs.readers.edges import Bounds, RowsRead
+from nafs.readers.explain import explain
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
-from nafs.readers.tables import TableOptions, explain, find_files, read_edges, read_nodes
+from nafs.readers.node_tables import read_nodes
+from nafs.readers.spool import readable
+from nafs.readers.summary import edges_line
+from nafs.readers.tables import TableOptions, find_files
 
 _GRAPHML = (".graphml", ".graphml.gz")
+_GRAPHML_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zlib.error)
 _SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit
 _GROWTH = 32  # bytes of memory for each byte of a compressed table, at most
 _LEAST = 128 << 20  # bytes that DuckDB and Python take however small a table is
@@ -36,15 +44,16 @@ def read_graph(
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | Literal[False] | None = None,
-    id: str | int | None = None,  # noqa: A002 - what the column is called
-    label: str | int | None = None,
+    id_column: str | int | None = None,
+    label_column: str | int | None = None,
+    id_type: Literal["auto", "text"] = "auto",
     ignore: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
     directed: bool = False,
     self_loops: bool = False,
-    missing: str = "zeros",
+    missing: Literal["zeros", "error"] = "zeros",
     memory_limit: int | str | None = None,
     scratch_dir: str | os.PathLike[str] | None = None,
     progress: RowsRead | None = None,
@@ -56,22 +65,25 @@ def read_graph(
     edges : path
         A table with one edge per row (.csv, .tsv, .txt, .parquet; .gz and .zst too; a pattern such as
         ``edges-*.parquet`` names several files), a matrix (.mtx, .npz, .npy), .graphml, or a folder that
-        :meth:`nafs.Graph.save` wrote.
+        :meth:`nafs.Graph.save` wrote. A pipe is read to its end first.
     features : path, optional
         A table keyed by id (.csv, .parquet, ...), or a matrix whose row i belongs to node i.
     labels : path, optional
         A table with id and label, or a .npy with one label per node.
     source, target, weight : str or int, optional
-        Columns of the edge table, by name or by number from 1. By default usual names, or else the first
-        two; the weight is a column named "weight", or the third of three columns without names;
-        ``weight=False`` ignores weights.
-    id, label : str or int, optional
-        Columns of the feature and label tables. By default a column named id, node or node_id, or else the
-        first; and a column named label or class.
+        Columns of the edge table, by name or by number from 1. By default they are found as
+        :mod:`nafs.readers.roles` describes; ``weight=False`` ignores weights.
+    id_column, label_column : str or int, optional
+        Columns of the feature and label tables. By default ids are found as
+        :mod:`nafs.graph.node_columns` describes, and labels are in a column named label or class.
+    id_type : {"auto", "text"}
+        "text" takes ids as they are written, even if they look like measurements (0704.0001).
     ignore : sequence of str
         Columns of the feature table to leave out.
     delimiter, header, comment : optional
-        How text tables are written; judged by their first lines where not given.
+        How text tables are written; judged by their first lines where not given. Lines above the first row
+        that start with # or % are comments; ``comment=""`` says that there are none, and a sign says that a
+        line that starts with it is a comment anywhere.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
     missing : {"zeros", "error"}
@@ -87,41 +99,77 @@ def read_graph(
     Returns
     -------
     Graph
-        ``notes`` says what did not match; :mod:`nafs.readers.join` has the rules.
+        The first of its ``notes`` says what the columns became and what was merged, the others what did not
+        match; :mod:`nafs.readers.join` has the rules.
     """
     check_choice("missing", missing, ("zeros", "error"))
+    check_choice("id_type", id_type, ("auto", "text"))
     if isinstance(edges, (list, tuple)):
-        raise TypeError("edges is one path; several files are named by a pattern, such as 'edges-*.csv'")
-    bounds = _bounds(memory_limit, scratch_dir, [edges, features, labels])
-    options = TableOptions(delimiter, header, comment, bounds)
-    path = os.fspath(edges)
-    nodes = _nodes(features, options, id, label if labels is None else None, ignore, progress)
-    known = _labels(labels, options, id, label, progress)
-    table = not (Path(path).is_dir() or path.lower().endswith(_GRAPHML) or is_matrix(path))
-    if not table and not (source is None and target is None and weight is None):
-        raise ValueError(f"{path}: source, target and weight name columns of a table, and this is none")
-    if Path(path).is_dir():
-        return _saved(path, nodes, known, missing, directed=directed, self_loops=self_loops)
-    if path.lower().endswith(_GRAPHML):
-        return _with_tables(_graphml(path, directed, self_loops), nodes, known, missing)
-    if is_matrix(path):
-        matrix = read_matrix(path)
-        adjacency = _named_error(
-            path, lambda: read_adjacency(matrix, directed=directed, self_loops=self_loops)
+        raise InputTypeError(
+            Parameter("edges"), " is one path; several files are named by a pattern, such as 'edges-*.csv'"
         )
-        return attach(adjacency, nodes, known, [], missing=missing)
-    found = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
-    if not len(found.sources) and nodes is None:
-        raise ValueError(f"{path}: there are no edges in it")
-    _check_numbered(found.ids, features, nodes, path)
-    if nodes is None:
-        _check_numbered(found.ids, labels, known, path)
-    try:
-        return join(found, nodes, known, directed=directed, self_loops=self_loops, missing=missing)
-    except Exception as error:
-        if bounds is None or not type(error).__module__.startswith(("duckdb", "_duckdb")):
-            raise
-        raise explain(error, path, text=True) from None
+    with readable(edges, features, labels, folder=scratch_dir) as (path, node_path, label_path):
+        assert path is not None
+        bounds = _bounds(memory_limit, scratch_dir, [path, node_path, label_path])
+        options = TableOptions(delimiter, header, comment, bounds, id_type)
+
+        def nodes(known: Any, renames: bool = False) -> tuple[NodeTable | None, NodeTable | None]:
+            kept = label_column if label_path is None else None
+            table = _nodes(node_path, options, known, renames, id_column, kept, ignore, progress)
+            names = table.ids if renames and table is not None and not table.numbered else known
+            return table, _labels(label_path, options, names, id_column, label_column, progress)
+
+        table = not (Path(path).is_dir() or path.lower().endswith(_GRAPHML) or is_matrix(path))
+        if not table and not (source is None and target is None and weight is None):
+            raise InputError(
+                f"{path}: it has no columns that could be named by ",
+                Parameter("source"),
+                ", ",
+                Parameter("target"),
+                " and ",
+                Parameter("weight"),
+            )
+        if Path(path).is_dir():
+            return _with_tables(_saved(path, directed=directed, self_loops=self_loops), nodes, missing)
+        if path.lower().endswith(_GRAPHML):
+            return _with_tables(_graphml(path, directed, self_loops), nodes, missing)
+        if is_matrix(path):
+            limit = parse_memory(memory_limit)
+            return _from_matrix(path, nodes, missing, limit, directed=directed, self_loops=self_loops)
+        listed = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
+        if not len(listed.sources) and node_path is None:
+            raise InputError(f"{path}: there are no edges in it")
+        features_table, labels_table = nodes(listed.ids if len(listed.ids) else None)
+        for given, place in ((features_table, node_path), (labels_table, label_path)):
+            if given is features_table or features_table is None:
+                _check_numbered(listed.ids, place, given, path)
+        try:
+            return join(
+                listed,
+                features_table,
+                labels_table,
+                directed=directed,
+                self_loops=self_loops,
+                missing=missing,
+            )
+        except Exception as error:
+            if bounds is None or not type(error).__module__.startswith(("duckdb", "_duckdb")):
+                raise
+            raise explain(error, path, text=True) from None
+
+
+def _from_matrix(
+    path: str, nodes: Any, missing: str, limit: int | None, *, directed: bool, self_loops: bool
+) -> Graph:
+    import pyarrow as pa
+
+    matrix = read_matrix(path, limit)
+    adjacency, merging = _named_error(
+        path, lambda: merge_edges(matrix, directed=directed, self_loops=self_loops)
+    )
+    line = f"{path}: {edges_line(adjacency, merging, listed_as='entry')}"
+    features, labels = nodes(pa.array(np.arange(adjacency.n_nodes)), renames=True)
+    return attach(adjacency, features, labels, [line], missing=missing)
 
 
 def _bounds(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | None:
@@ -131,9 +179,10 @@ def _bounds(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | N
     if limit is None or sum(sizes) * _GROWTH <= max(limit, _GROWTH * _SMALL):
         return None
     if limit < _LEAST:
-        raise MemoryError(
-            f"reading tables takes {show_bytes(_LEAST)}, more than the memory_limit of {show_bytes(limit)}; "
-            "raise it, or give a saved graph"
+        raise MemoryLimitError(
+            f"reading tables takes {show_bytes(_LEAST)}, more than the {show_bytes(limit)} of ",
+            Parameter("memory_limit"),
+            "; raise it, or give a saved graph",
         )
     folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
     threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each takes buffers of its own
@@ -150,15 +199,20 @@ def _named_error(path: str, call: Any) -> Any:
     """What the call returns; an error gets the file's name in front."""
     try:
         return call()
+    except InputError as error:
+        raise error.at(path) from None
     except (ValueError, TypeError) as error:
-        raise type(error)(f"{path}: {error}") from None
+        kind = InputTypeError if isinstance(error, TypeError) else InputError
+        raise kind(f"{path}: {error}") from None
 
 
 def _nodes(
-    path: Any,
+    path: str | None,
     options: TableOptions,
-    key: Any,
-    label: Any,
+    known: Any,
+    renames: bool,
+    key: str | int | None,
+    label: str | int | None,
     ignore: Sequence[str],
     progress: RowsRead | None,
 ) -> NodeTable | None:
@@ -166,12 +220,20 @@ def _nodes(
 
     if path is None:
         return None
-    path = os.fspath(path)
     if not is_matrix(path):
-        return read_nodes(path, options, id=key, label=label, ignore=ignore, progress=progress)
+        return read_nodes(
+            path,
+            options,
+            known=known,
+            renames=renames,
+            id_column=key,
+            label_column=label,
+            ignore=ignore,
+            progress=progress,
+        )
     matrix = read_matrix(path)
     if matrix.ndim != 2:
-        raise ValueError(f"{path}: features need a matrix with one row per node; found shape {matrix.shape}")
+        raise InputError(f"{path}: features need a matrix with one row per node; found shape {matrix.shape}")
     allocate = (options.bounds or Bounds()).allocate
     if options.bounds is not None and isinstance(matrix, np.ndarray) and matrix.dtype.kind in "biuf":
         matrix = _as_float32(matrix, allocate)
@@ -193,10 +255,11 @@ def _as_float32(matrix: Any, allocate: Any) -> Any:
 
 
 def _labels(
-    path: Any,
+    path: str | None,
     options: TableOptions,
-    key: Any,
-    label: Any,
+    known: Any,
+    key: str | int | None,
+    label: str | int | None,
     progress: RowsRead | None,
 ) -> NodeTable | None:
     import pyarrow as pa
@@ -205,12 +268,19 @@ def _labels(
 
     if path is None:
         return None
-    path = os.fspath(path)
     if not is_matrix(path):
-        return read_nodes(path, options, id=key, label=label, labels_only=True, progress=progress)
+        return read_nodes(
+            path,
+            options,
+            known=known,
+            id_column=key,
+            label_column=label,
+            labels_only=True,
+            progress=progress,
+        )
     values = np.asarray(read_matrix(path)).squeeze()
     if values.ndim != 1:
-        raise ValueError(f"{path}: expected one label per node; found shape {values.shape}")
+        raise InputError(f"{path}: expected one label per node; found shape {values.shape}")
     return NodeTable(
         pa.array(np.arange(len(values))), labels=as_arrow(values, path), where=path, numbered=True
     )
@@ -220,34 +290,26 @@ def _check_numbered(edge_ids: Any, features: Any, nodes: NodeTable | None, edges
     """Rows of a matrix are numbered: edges with other ids cannot be matched to them."""
     import pyarrow as pa
 
-    if nodes is None or not is_matrix(os.fspath(features)):
+    if nodes is None or not nodes.numbered:
         return
     rows = len(nodes.ids)
     numbered = pa.types.is_int64(edge_ids.type)
     ids = np.asarray(edge_ids) if numbered else np.zeros(0)
     if not numbered or (len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < rows):
         example = edge_ids[0].as_py() if not numbered else int(ids[(ids < 0) | (ids >= rows)][0])
-        raise ValueError(
+        raise InputError(
             f"{features}: its {rows} rows are nodes 0..{rows - 1}, but {edges} names {example!r}; use a "
             "table with an id column"
         )
 
 
-def _saved(
-    path: str,
-    nodes: NodeTable | None,
-    labels: NodeTable | None,
-    missing: str,
-    *,
-    directed: bool,
-    self_loops: bool,
-) -> Graph:
+def _saved(path: str, *, directed: bool, self_loops: bool) -> Graph:
     if not is_saved_graph(Path(path)):
-        raise ValueError(f"{path} is a folder but not a saved graph; name a file")
+        raise InputError(f"{path} is a folder but not a saved graph; name a file")
     graph = Graph.load(path)
     if (directed and not graph.adjacency.directed) or self_loops:
-        raise ValueError(f"{path} was saved with its direction and self-loops decided; read its source again")
-    return _with_tables(graph, nodes, labels, missing)
+        raise InputError(f"{path} was saved with its direction and self-loops decided; read its source again")
+    return graph
 
 
 def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
@@ -259,13 +321,13 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
     try:
         import networkx
     except ImportError:
-        raise ImportError("reading GraphML needs networkx: pip install networkx") from None
+        raise MissingExtraError("reading GraphML needs networkx: pip install networkx") from None
     try:
         found = networkx.read_graphml(path)
-    except (ParseError, networkx.NetworkXError, ValueError, KeyError, OSError, EOFError, zlib.error) as error:
+    except (*_GRAPHML_DAMAGE, ParseError, networkx.NetworkXError) as error:
         if isinstance(error, PermissionError):
             raise
-        raise ValueError(f"{path}: cannot be read as GraphML ({error})") from None
+        raise InputError(f"{path}: cannot be read as GraphML ({error})") from None
     names = _numeric_attributes(found)
     graph: Graph = _named_error(
         path, lambda: from_networkx(found, features=names or None, directed=directed, self_loops=self_loops)
@@ -282,17 +344,19 @@ def _numeric_attributes(graph: Any) -> list[str]:
     return [name for name, numeric in kinds.items() if numeric and name != "label"]
 
 
-def _with_tables(graph: Graph, nodes: NodeTable | None, labels: NodeTable | None, missing: str) -> Graph:
+def _with_tables(graph: Graph, nodes: Any, missing: str) -> Graph:
     """A graph that is whole, with other features or labels; its nodes stay in their order."""
-    if nodes is None and labels is None:
+    features, labels = nodes(graph.id_array, renames=not graph.has_ids)
+    if features is None and labels is None:
         return graph
     ids = graph.id_array if graph.has_ids else None
-    found = attach(graph.adjacency, nodes, labels, list(graph.notes), ids, missing)
+    notes = list(graph.notes)
+    joined = attach(graph.adjacency, features, labels, notes, ids, missing)
     return Graph(
         graph.adjacency,
-        graph.features if found.features is None else found.features,
-        ids=found.id_array if found.has_ids else None,
-        labels=graph.labels if found.labels is None else found.labels,
-        feature_names=graph.feature_names if found.features is None else found.feature_names,
-        notes=dict.fromkeys(found.notes),
+        graph.features if joined.features is None else joined.features,
+        ids=joined.id_array if joined.has_ids else None,
+        labels=graph.labels if joined.labels is None else joined.labels,
+        feature_names=graph.feature_names if joined.features is None else joined.feature_names,
+        notes=dict.fromkeys(joined.notes),
     )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from nafs.graph import Graph, read_adjacency
-from nafs.readers.columns import numbers_of
-from nafs.readers.edges import Edges
+from nafs._support.checks import check_choice
+from nafs._support.errors import InputError, InputTypeError, Parameter
+from nafs.graph import Graph
+from nafs.graph.adjacency import merge_edges, warn_user
+from nafs.graph.node_columns import listed
+from nafs.graph.numbers import numbers_of
+from nafs.readers.edges import Edges, check_weights
+from nafs.readers.heterogeneous import EdgeType, meta_path_graph
 from nafs.readers.join import isolated_note, without_features
+from nafs.readers.summary import columns_line, edges_line
 
 _VECTORS = ("x", "features")
 
@@ -24,6 +30,7 @@ def from_networkx(
     weight: str | None = "weight",
     directed: bool = False,
     self_loops: bool = False,
+    missing: Literal["zeros", "error"] = "zeros",
 ) -> Graph:
     """A graph from NetworkX; nodes keep their order and their names.
 
@@ -32,29 +39,34 @@ def from_networkx(
     graph : networkx graph of any kind
     features : str or sequence of str, optional
         A node attribute that holds a vector, or several that hold numbers. By default "x" or "features",
-        where nodes have that. A node without them gets zeros, with a warning.
+        where nodes have that.
     label : str, optional
         Node attribute with the class; by default "label", where nodes have that.
     weight : str, optional
         Edge attribute; an edge without it weighs 1. ``None`` ignores weights.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+    missing : {"zeros", "error"}
+        What becomes of a node that lacks features: zeros and a warning, or an error.
 
     Returns
     -------
     Graph
     """
+    check_choice("missing", missing, ("zeros", "error"))
     if not hasattr(graph, "nodes") or not hasattr(graph, "is_multigraph"):
-        raise TypeError(f"expected a NetworkX graph; got {type(graph).__module__}.{type(graph).__qualname__}")
+        raise InputTypeError(
+            f"expected a NetworkX graph; got {type(graph).__module__}.{type(graph).__qualname__}"
+        )
     names = _names(list(graph.nodes))
     attributes = [data for _, data in graph.nodes(data=True)]
     place = {node: i for i, node in enumerate(graph.nodes)}
     ends = np.fromiter((place[end] for u, v in graph.edges() for end in (u, v)), np.int64).reshape(-1, 2)
     weights = None
     if weight is not None and any(weight in data for _, _, data in graph.edges(data=True)):
-        weights = [data.get(weight, 1) for _, _, data in graph.edges(data=True)]
-    one_way = graph.is_directed() and not directed
-    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops, one_way)
+        weights = [data.get(weight) for _, _, data in graph.edges(data=True)]
+    edges = _edges(names, ends, weights, "graph", weight, has_direction=graph.is_directed())
+    return _from_lists(edges, attributes, features, label, directed, self_loops, missing)
 
 
 def from_igraph(
@@ -66,6 +78,7 @@ def from_igraph(
     weight: str | None = "weight",
     directed: bool = False,
     self_loops: bool = False,
+    missing: Literal["zeros", "error"] = "zeros",
 ) -> Graph:
     """A graph from igraph; vertices keep their order.
 
@@ -74,27 +87,37 @@ def from_igraph(
     graph : igraph.Graph
     name : str
         Vertex attribute with the ids; where it is missing vertices are called 0..n-1.
-    features, label, weight, directed, self_loops
+    features, label, weight, directed, self_loops, missing
         As in :func:`from_networkx`, from vertex and edge attributes.
 
     Returns
     -------
     Graph
     """
+    check_choice("missing", missing, ("zeros", "error"))
     if not hasattr(graph, "vs") or not hasattr(graph, "es"):
-        raise TypeError(f"expected an igraph.Graph; got {type(graph).__module__}.{type(graph).__qualname__}")
+        raise InputTypeError(
+            f"expected an igraph.Graph; got {type(graph).__module__}.{type(graph).__qualname__}"
+        )
     attributes = [vertex.attributes() for vertex in graph.vs]
     named = name in graph.vs.attributes()
     names = _names(graph.vs[name] if named else list(range(graph.vcount())))
     ends = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     weights = None
     if weight is not None and weight in graph.es.attributes():
-        weights = [1 if value is None else value for value in graph.es[weight]]
-    one_way = graph.is_directed() and not directed
-    return _from_lists(names, attributes, ends, weights, features, label, directed, self_loops, one_way)
+        weights = list(graph.es[weight])
+    edges = _edges(names, ends, weights, "graph", weight, has_direction=graph.is_directed())
+    return _from_lists(edges, attributes, features, label, directed, self_loops, missing)
 
 
-def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> Graph:
+def from_pyg(
+    data: Any,
+    *,
+    directed: bool = False,
+    self_loops: bool = False,
+    node_type: str | None = None,
+    meta_path: Sequence[EdgeType] | None = None,
+) -> Graph:
     """A graph from a PyG ``Data`` object: ``edge_index``, ``x``, ``y`` and ``edge_weight``.
 
     Parameters
@@ -104,25 +127,37 @@ def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> 
         labels if it holds one whole number for each node.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+    node_type, meta_path : str and sequence of (source type, relation, target type), optional
+        For ``HeteroData``: the type of the nodes, and the steps that link two of them, such as
+        ``[("paper", "by", "author"), ("author", "wrote", "paper")]``. Weights count the paths.
 
     Returns
     -------
     Graph
         Nodes are called 0..n-1.
     """
+    if hasattr(data, "edge_types") and hasattr(data, "node_types"):
+        if node_type is None or meta_path is None:
+            raise InputError(
+                f"this HeteroData has nodes of the types {', '.join(data.node_types)}: choose one with ",
+                Parameter("node_type"),
+                " and the steps that link them with ",
+                Parameter("meta_path"),
+            )
+        return meta_path_graph(data, node_type, meta_path, _array)
     edge_index = getattr(data, "edge_index", None)
     if edge_index is None:
-        raise TypeError(
+        raise InputTypeError(
             f"expected PyG Data with an edge_index; got {type(data).__module__}.{type(data).__qualname__}"
         )
     ends = _array(edge_index)
     if ends.ndim != 2 or ends.shape[0] != 2:
-        raise ValueError(f"edge_index must have shape (2, m); got {ends.shape}")
+        raise InputError(f"edge_index must have shape (2, m); got {ends.shape}")
     x = getattr(data, "x", None)
     features = None if x is None else _tensor_matrix(x)
     n = int(data.num_nodes if features is None else features.shape[0])
     if ends.size and not 0 <= int(ends.min()) <= int(ends.max()) < n:
-        raise ValueError(f"edge_index names node {int(ends.max())}, but there are {n} nodes")
+        raise InputError(f"edge_index names node {int(ends.max())}, but there are {n} nodes")
     weights, notes = getattr(data, "edge_weight", None), []
     attributes = getattr(data, "edge_attr", None)
     if weights is None and attributes is not None:
@@ -131,8 +166,10 @@ def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> 
         else:
             notes.append(f"edge_attr has {attributes.shape[1]} columns and is not used")
     values = np.ones(ends.shape[1], bool) if weights is None else _array(weights).reshape(-1)
+    if ends.dtype.kind not in "iu":
+        raise InputTypeError(f"edge_index must hold whole numbers; got {ends.dtype}")
     matrix = sp.coo_array((values, (ends[0], ends[1])), shape=(n, n))
-    adjacency = read_adjacency(matrix, directed=directed, self_loops=self_loops)
+    adjacency, merging = merge_edges(matrix, directed=directed, self_loops=self_loops)
     labels = None
     y = getattr(data, "y", None)
     if y is not None:
@@ -143,8 +180,11 @@ def from_pyg(data: Any, *, directed: bool = False, self_loops: bool = False) -> 
             notes.append(
                 f"y of shape {found.shape} and type {found.dtype} is no class for each node: not used"
             )
+    used = "edge_weight" if getattr(data, "edge_weight", None) is not None else "edge_attr"
+    meanings = [("weight", None if weights is None else used), ("label", None if labels is None else "y")]
+    line = f"{columns_line('graph', meanings, [], [])}; {edges_line(adjacency, merging)}"
     notes += isolated_note(adjacency)
-    return Graph(adjacency, features, labels=labels, notes=notes)
+    return Graph(adjacency, features, labels=labels, notes=[line, *notes])
 
 
 def _array(tensor: Any) -> Any:
@@ -168,7 +208,7 @@ def _names(nodes: list[Any]) -> Any:
         node for node in nodes if not isinstance(node, (int, str, np.integer)) or isinstance(node, bool)
     ]
     if strange:
-        raise TypeError(
+        raise InputTypeError(
             f"node {strange[0]!r} is neither a whole number nor a string; rename the nodes, for example "
             "with networkx.relabel_nodes(graph, str)"
         )
@@ -177,47 +217,97 @@ def _names(nodes: list[Any]) -> Any:
     return pa.array([int(node) for node in nodes], pa.int64())
 
 
-def _from_lists(
+def _edges(
     names: Any,
-    attributes: list[dict[str, Any]],
     ends: Any,
     weights: list[Any] | None,
+    where: str,
+    attribute: str | None,
+    *,
+    has_direction: bool,
+) -> Edges:
+    """Edges by number; those without a weight count 1, which is noted."""
+    notes, numbers = [], None
+    if weights is not None:
+        lacking = sum(value is None for value in weights)
+        numbers = numbers_of([1 if value is None else value for value in weights], "edge weights")
+        if lacking:
+            notes.append(f"{lacking:,} of {len(weights):,} edges have no weight and count 1")
+    edges = Edges(
+        names,
+        ends[:, 0].astype(np.int32),
+        ends[:, 1].astype(np.int32),
+        numbers,
+        notes,
+        has_direction=has_direction,
+    )
+    check_weights(edges, where)
+    edges.columns = columns_line(where, [("weight", None if weights is None else attribute)], [], [])
+    return edges
+
+
+def _from_lists(
+    edges: Edges,
+    attributes: list[dict[str, Any]],
     features: str | Sequence[str] | None,
     label: str | None,
     directed: bool,
     self_loops: bool,
-    one_way: bool,
+    missing: str,
 ) -> Graph:
     import pyarrow as pa
 
-    numbers = None if weights is None else numbers_of(weights, "edge weights")
-    edges = Edges(names, ends[:, 0].astype(np.int32), ends[:, 1].astype(np.int32), numbers)
-    adjacency = edges.adjacency(None, len(names), directed=directed, self_loops=self_loops)
-    notes: list[str] = []
+    names = edges.ids
+    adjacency, line = edges.adjacency(None, len(names), directed=directed, self_loops=self_loops)
+    notes = list(edges.notes)
     wanted = (
         features
         if features is not None
         else next((name for name in _VECTORS if any(name in data for data in attributes)), None)
     )
-    matrix, column_names, lacking = (
-        _vectors(attributes, wanted, names) if wanted is not None else (None, None, [])
-    )
+    matrix, column_names = None, None
+    lacking: list[int] = []
+    if wanted is not None:
+        several = [wanted] if isinstance(wanted, str) else list(wanted)
+        matrix, column_names, lacking = _vectors(attributes, several, names)
+        notes += _missing_values(attributes, several, lacking, names, missing)
+        line += f"; features from {listed(several, 5)}"
     chosen = label or ("label" if any("label" in data for data in attributes) else None)
     if label is not None and not any(label in data for data in attributes):
-        raise ValueError(f"no node has the attribute {label!r} for labels")
+        raise InputError(f"no node has the attribute {label!r} for labels")
     labels = None if chosen is None else _label_array([data.get(chosen) for data in attributes])
-    if one_way:
-        notes.append("the graph is directed; its edges count both ways (directed=True keeps the direction)")
+    if chosen is not None:
+        line += f"; label = {chosen!r}"
     if wanted is None:
         unused = sorted({name for data in attributes for name, value in data.items() if _is_number(value)})
         if unused:
             notes.append(
-                f"node attributes {', '.join(unused[:5])} are not used; features=[...] makes them features"
+                f"node attributes {', '.join(unused[:5])} are not used; name those that are features"
             )
-    if len(lacking):
-        without_features("nodes", names.take(pa.array(lacking)), len(names), "zeros", notes)
+    if lacking:
+        without_features("nodes", names.take(pa.array(lacking)), len(names), missing, notes)
     notes += isolated_note(adjacency)
-    return Graph(adjacency, matrix, ids=names, labels=labels, feature_names=column_names, notes=notes)
+    return Graph(
+        adjacency, matrix, ids=names, labels=labels, feature_names=column_names, notes=[line, *notes]
+    )
+
+
+def _missing_values(
+    attributes: list[dict[str, Any]], several: list[str], lacking: list[int], names: Any, missing: str
+) -> list[str]:
+    """Say which attributes some nodes lack that have others: a note and a warning, or an error."""
+    notes, without = [], set(lacking)
+    for name in several:
+        absent = [i for i, data in enumerate(attributes) if i not in without and data.get(name) is None]
+        if not absent:
+            continue
+        some = ", ".join(repr(names[i].as_py()) for i in absent[:3]) + (", ..." if len(absent) > 3 else "")
+        text = f"the feature {name!r} is missing in {len(absent)} of {len(attributes)} nodes ({some})"
+        if missing == "error":
+            raise InputError(f"{text}; fill it in, or let it be 0 with ", Parameter("missing", "zeros"))
+        notes.append(f"{text} and is 0 there")
+        warn_user(notes[-1])
+    return notes
 
 
 def _label_array(values: list[Any]) -> Any:
@@ -227,24 +317,27 @@ def _label_array(values: list[Any]) -> Any:
 
 
 def _vectors(
-    attributes: list[dict[str, Any]], wanted: str | Sequence[str], names: Any
+    attributes: list[dict[str, Any]], several: list[str], names: Any
 ) -> tuple[Any, list[str] | None, list[int]]:
     """The feature matrix, its column names, and which nodes had no features."""
-    several = [wanted] if isinstance(wanted, str) else list(wanted)
     rows = [_vector(data, several) for data in attributes]
     width = max((len(row) for row in rows if row is not None), default=0)
     if not width:
-        raise ValueError(f"no node has the attribute {several[0]!r} for features")
+        raise InputError(f"no node has the attribute {several[0]!r} for features")
     matrix = np.zeros((len(rows), width), np.float32)
     for i, row in enumerate(rows):
         if row is None:
             continue
+        name = names[i].as_py()
         if len(row) != width:
-            raise ValueError(f"node {names[i].as_py()!r} has {len(row)} features where others have {width}")
+            raise InputError(f"node {name!r} has {len(row)} features where others have {width}")
         try:
-            matrix[i] = row
+            with np.errstate(over="ignore"):
+                matrix[i] = row
         except (TypeError, ValueError):
-            raise ValueError(f"the features of node {names[i].as_py()!r} are not numbers: {row!r}") from None
+            raise InputError(f"the features of node {name!r} are not numbers: {row!r}") from None
+        if not np.isfinite(matrix[i]).all():
+            raise InputError(f"the features of node {name!r} hold NaN or inf; fill them in or leave them out")
     plain = len(several) == width
     return matrix, several if plain else None, [i for i, row in enumerate(rows) if row is None]
 
@@ -254,7 +347,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _vector(data: dict[str, Any], several: list[str]) -> Any:
-    """The features of a node: of several attributes a missing one is 0; without any there are none."""
+    """The features of a node, 0 for one of several attributes that is missing; ``None`` without any."""
     there = [name for name in several if data.get(name) is not None]
     if not there or (len(there) < len(several) and any(np.ndim(data[name]) for name in there)):
         return None

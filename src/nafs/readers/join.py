@@ -13,17 +13,21 @@ The rules; what they had to do is noted on the graph:
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Graph
 from nafs.graph.adjacency import find_stack_level
 from nafs.graph.ids import check_unique, positions, same_kind
+from nafs.graph.node_columns import listed_values
 from nafs.readers.edges import Edges
+from nafs.readers.summary import columns_line
 
 _ROWS = 1 << 14  # copied in one go
 
@@ -40,6 +44,12 @@ class NodeTable:
     numbered: bool = False  # rows of a matrix: the ids are 0..n-1
     notes: list[str] = field(default_factory=list)
     allocate: Allocate = np.empty
+    columns: str = ""  # what the columns of the table became
+
+    def describe(self, key: str, label: str | None, unused: Sequence[str]) -> None:
+        """Note what the columns became."""
+        meanings = [("id", key), ("label", label)]
+        self.columns = columns_line(self.where, meanings, self.feature_names or [], unused)
 
 
 def join(
@@ -56,21 +66,22 @@ def join(
     if nodes is None:
         ids, features, names, known = edges.ids, None, None, None
         if not len(ids):
-            raise ValueError("there are neither edges nor a table of nodes: no nodes at all")
-        adjacency = edges.adjacency(None, len(ids), directed=directed, self_loops=self_loops)
+            raise InputError("there are neither edges nor a table of nodes: no nodes at all")
+        adjacency, line = edges.adjacency(None, len(ids), directed=directed, self_loops=self_loops)
     else:
         check_unique(nodes.ids, nodes.where)
         ids, edge_ids = same_kind(nodes.ids, edges.ids)
         places = positions(ids, edge_ids)
         without = np.flatnonzero(places < 0)
         if len(edge_ids) and len(without) == len(edge_ids):
-            raise ValueError(
+            raise InputError(
                 f"{nodes.where}: none of its ids ({_some(ids)}) is among the edges' ids ({_some(edge_ids)}); "
-                "is the id column right?"
+                "name the id column with ",
+                Parameter("id_column"),
             )
         places[without] = len(ids) + np.arange(len(without))
         n = len(ids) + len(without)
-        adjacency = edges.adjacency(places, n, directed=directed, self_loops=self_loops)
+        adjacency, line = edges.adjacency(places, n, directed=directed, self_loops=self_loops)
         features, names, known = nodes.features, nodes.feature_names, nodes.labels
         if len(without):
             ids, known = _extend(ids, edge_ids, without, known)
@@ -86,8 +97,13 @@ def join(
         ids=ids,
         labels=known,
         feature_names=names,
-        notes=notes,
+        notes=[whole_line(line, nodes, labels), *notes],
     )
+
+
+def whole_line(edges: str, *tables: NodeTable | None) -> str:
+    """What became of everything that was read, in one line."""
+    return "; ".join([edges, *(table.columns for table in tables if table is not None and table.columns)])
 
 
 def attach(
@@ -98,10 +114,15 @@ def attach(
     ids: Any = None,
     missing: str = "zeros",
 ) -> Graph:
-    """A graph whose nodes are given, in order, with tables for them; without ids they are called 0..n-1."""
+    """A graph whose nodes are given, in order, with tables for them; without ids they are called 0..n-1.
+
+    The first note, if there is one, says what was read so far; it is continued.
+    """
     import pyarrow as pa
 
     n = adjacency.n_nodes
+    line = whole_line(notes[0] if notes else "", nodes, labels).removeprefix("; ")
+    notes = [*([line] if line else []), *notes[1:]]
     notes += [note for table in (nodes, labels) if table for note in table.notes]
     names = pa.array(np.arange(n)) if ids is None else ids
     features = known = feature_names = None
@@ -128,9 +149,10 @@ def attach(
 def without_features(where: str, ids: Any, n: int, missing: str, notes: list[str]) -> None:
     """Say that the nodes with these ids have no features: a note and a warning, or an error."""
     if missing == "error":
-        raise ValueError(
+        raise InputError(
             f"{where}: {len(ids)} of {n} nodes have no row in it ({_some(ids)}); add them, or let them have "
-            "zeros (--missing zeros, missing='zeros')"
+            "zeros with ",
+            Parameter("missing", "zeros"),
         )
     notes.append(f"{len(ids)} of {n} nodes have no features and get zeros ({_some(ids)})")
     warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
@@ -151,16 +173,17 @@ def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
     """Row of the table for each node, or -1."""
     if table.numbered:
         if len(table.ids) != len(names):
-            raise ValueError(
+            raise InputError(
                 f"{table.where}: it has {len(table.ids)} rows for {len(names)} nodes; one each is needed"
             )
         return row_numbers(names)
     places = positions(table.ids, names)
     found = int((places >= 0).sum())
     if not found:
-        raise ValueError(
-            f"{table.where}: none of its ids ({_some(table.ids)}) is a node ({_some(names)}); is the id "
-            "column right?"
+        raise InputError(
+            f"{table.where}: none of its ids ({_some(table.ids)}) is a node ({_some(names)}); name the id "
+            "column with ",
+            Parameter("id_column"),
         )
     if found < len(table.ids):
         notes.append(f"{table.where}: {len(table.ids) - found} of its ids are no nodes and are left out")
@@ -215,4 +238,4 @@ def isolated_note(adjacency: Adjacency) -> list[str]:
 
 
 def _some(ids: Any) -> str:
-    return ", ".join(repr(value) for value in ids[:3].to_pylist()) + (", ..." if len(ids) > 3 else "")
+    return listed_values(ids)

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
 from nafs.graph import Graph
 from nafs.graph.ids import check_unique, positions
 from nafs.readers.join import row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
-from nafs.readers.tables import TableOptions, is_parquet, read_nodes
+from nafs.readers.node_tables import read_nodes
+from nafs.readers.tables import TableOptions, is_parquet
 
 
 def read_embedding(
@@ -42,26 +44,27 @@ def read_embedding(
 
     name = os.fspath(path)
     if Path(name).is_dir():
-        raise ValueError(f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy)")
+        raise InputError(f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy)")
     beside = Path(name).with_suffix(".ids.csv")
+    known = None if graph is None else graph.id_array
     if is_matrix(name) and not beside.is_file():
         matrix = _numbers(name)
         if graph is None:
             return _checked(matrix, name), pa.array(np.arange(len(matrix))), None, {}
         if len(matrix) != graph.n_nodes:
-            raise ValueError(
+            raise InputError(
                 f"{name}: it has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
             )
         return _checked(matrix[row_numbers(graph.id_array)], name), graph.id_array, None, {}
     if is_matrix(name):
         matrix, about = _numbers(name), _about(Path(name).with_suffix(".json"))
-        table = read_nodes(str(beside), TableOptions(delimiter=",", header=True))
+        table = read_nodes(str(beside), TableOptions(delimiter=",", header=True), known=known)
         if len(table.ids) != len(matrix):
-            raise ValueError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
+            raise InputError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
     else:
-        table = read_nodes(name, TableOptions())
+        table = read_nodes(name, TableOptions(), known=known)
         if table.features is None:
-            raise ValueError(f"{name}: there are no columns of numbers in it")
+            raise InputError(f"{name}: there are no columns of numbers in it")
         matrix, about = table.features, _parquet_about(name) if is_parquet(name) else {}
     check_unique(table.ids, str(beside) if is_matrix(name) else name)
     if graph is None:
@@ -71,7 +74,7 @@ def read_embedding(
     if len(lacking):
         example = graph.id_array[int(lacking[0])].as_py()
         count = f"{len(lacking)} of {graph.n_nodes}"
-        raise ValueError(f"{name}: {count} nodes are not in it, such as {example!r}")
+        raise InputError(f"{name}: {count} nodes are not in it, such as {example!r}")
     labels = None if table.labels is None else table.labels.take(pa.array(places))
     if labels is not None and labels.null_count == len(labels):  # those of other nodes
         labels = None
@@ -101,9 +104,9 @@ def _numbers(name: str) -> NDArray[Any]:
     matrix: Any = read_matrix(name)
     matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
     if matrix.dtype.kind not in "biuf":
-        raise ValueError(f"{name}: an embedding holds real numbers; found {matrix.dtype}")
+        raise InputError(f"{name}: an embedding holds real numbers; found {matrix.dtype}")
     if matrix.ndim != 2:
-        raise ValueError(f"{name}: an embedding has a row for each node; found shape {matrix.shape}")
+        raise InputError(f"{name}: an embedding has a row for each node; found shape {matrix.shape}")
     return np.asarray(matrix)
 
 
@@ -111,5 +114,5 @@ def _checked(matrix: Any, name: str) -> NDArray[np.float32]:
     found = np.asarray(matrix, np.float32)
     bad = ~np.isfinite(found).all(axis=1)
     if bad.any():
-        raise ValueError(f"{name}: {int(bad.sum())} of its rows hold NaN or inf; fill or drop them")
+        raise InputError(f"{name}: {int(bad.sum())} of its rows hold NaN or inf; fill or drop them")
     return found

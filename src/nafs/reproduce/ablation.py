@@ -1,4 +1,4 @@
-"""The figures of the ablations on PubMed: how hops are weighted, and how the r's are combined, over K."""
+"""The ablations on PubMed: weighting of the hops, and ensemble of the r's, over K."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from nafs.estimator import NAFS
 from nafs.pictures import plot_curves
 from nafs.reproduce.store import Store, Values, percent
-from nafs.reproduce.target import Cell, Target, dataset
+from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.tasks import evaluate_clustering
 
 DATASET, STARTS = "pubmed", 3
@@ -37,14 +37,15 @@ def _key(name: str, choice: str, seeds: int) -> str:
 def _measure(settings: Mapping[str, Any], hops: Sequence[int], seeds: int) -> Values:
     """NMI for each K, from one pass over the hops."""
     graph = dataset(DATASET).graph
-    found = {}
+    cell = {}
     for hop, matrix in NAFS(max(hops), **settings).sweep(graph, hops=hops):
         result = evaluate_clustering(matrix, graph, method="kmeans", seeds=seeds, n_init=STARTS)
-        found[str(hop)] = result.values["NMI"]
-    return found
+        cell[str(hop)] = result.values["NMI"]
+    return cell
 
 
-def _cells(name: str, choices: Choices, hops: Sequence[int], seeds: int) -> list[Cell]:
+def _cells(name: str, choices: Choices, hops: Sequence[int], effort: Effort) -> list[Cell]:
+    seeds = effort.seeds
     return [
         Cell(_key(name, choice, seeds), partial(_measure, settings, hops, seeds))
         for choice, settings in choices.items()
@@ -52,12 +53,13 @@ def _cells(name: str, choices: Choices, hops: Sequence[int], seeds: int) -> list
 
 
 def _write(
-    name: str, title: str, choices: Choices, hops: Sequence[int], store: Store, seeds: int
+    name: str, title: str, choices: Choices, hops: Sequence[int], store: Store, effort: Effort
 ) -> list[Path]:
+    seeds = effort.seeds
     curves = {}
     for choice in choices:
-        found = store[_key(name, choice, seeds)]
-        curves[choice] = (hops, [100 * np.asarray(found[str(hop)]) for hop in hops])
+        cell = store[_key(name, choice, seeds)]
+        curves[choice] = (hops, [100 * np.asarray(cell[str(hop)]) for hop in hops])
     figure = plot_curves(curves, title=f"PubMed, node clustering: {title}")
     rows = [
         [choice, *(percent(store[_key(name, choice, seeds)][str(hop)]) for hop in hops)] for choice in choices

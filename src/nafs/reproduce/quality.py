@@ -14,7 +14,7 @@ from nafs.datasets.download import is_present
 from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.reproduce.store import Store, Values, percent
-from nafs.reproduce.target import Cell, Target, dataset
+from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.tasks import evaluate_classification, evaluate_clustering, evaluate_links
 
 NAME, TITLE = "quality", "Label-free choices, one by one"
@@ -87,7 +87,8 @@ def _present(names: tuple[str, ...]) -> list[str]:
     return [name for name in names if is_present(find(name))]
 
 
-def _cells(seeds: int) -> list[Cell]:
+def _cells(effort: Effort) -> list[Cell]:
+    seeds = effort.seeds
     return [
         Cell(_key(task, name, step, seeds), partial(measure, name, settings, judge, seeds))
         for task, (names, steps, _, measure) in TASKS.items()
@@ -101,7 +102,8 @@ def _is_due(name: str, judge: Mapping[str, Any]) -> bool:
     return name not in WIDE or judge.get("method") != "kmeans"
 
 
-def _write(store: Store, seeds: int) -> list[Path]:
+def _write(store: Store, effort: Effort) -> list[Path]:
+    seeds = effort.seeds
     rows = []
     for task, (names, steps, metrics, _) in TASKS.items():
         here = _present(names)

@@ -1,10 +1,11 @@
-"""All targets by name, and the run that measures what is missing and writes what was asked for."""
+"""All targets by name, and the function that measures their missing cells and writes their files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
+from nafs._support.checks import check_choice
 from nafs.reproduce import (
     ablation,
     arxiv,
@@ -17,7 +18,8 @@ from nafs.reproduce import (
     sparsity,
 )
 from nafs.reproduce.store import Store
-from nafs.reproduce.target import Target
+from nafs.reproduce.target import Effort, Target
+from nafs.rivals.registry import TIERS
 
 TARGETS: dict[str, Target] = {
     target.name: target
@@ -35,7 +37,7 @@ TARGETS: dict[str, Target] = {
     for target in part.TARGETS
 }
 
-OWN = ("quality",)  # not of the paper, and as long as all of it: measured by name only
+OWN = ("quality",)  # not in the paper, and as slow as all of it: runs only if named
 
 
 def reproduce(
@@ -43,33 +45,37 @@ def reproduce(
     folder: Path,
     *,
     seeds: int = 10,
+    rivals: str = "fast",
     told: Callable[[str, int, int], None] | None = None,
 ) -> list[Path]:
-    """Measure the cells of a target that are not in the folder yet, and write its files.
+    """Measure the missing cells of a target, and write its files.
 
     Parameters
     ----------
     target : Target
     folder : Path
-        Cells that this version measured before are taken from there.
+        Folder of the results. Cells that the same source code has measured before are reused.
     seeds : int
-        Seeds or splits for each number.
+        Number of seeds or splits per cell.
+    rivals : {"none", "fast", "all"}
+        Rivals to measure. "fast" are those that need less than about a minute each; "all" takes hours.
     told : callable, optional
-        Called before each cell with its key, the number of cells done and of all cells; and at the end.
+        Called before each cell, and at the end, with the key, the number of finished cells and their total.
 
     Returns
     -------
     list of Path
-        The files written.
+        The written files.
     """
-    store = Store(folder)
-    cells = target.cells(seeds)
+    check_choice("rivals", rivals, TIERS)
+    store, effort = Store(folder), Effort(seeds, rivals)
+    cells = target.cells(effort)
     for done, cell in enumerate(cells):
         if told is not None:
             told(cell.key, done, len(cells))
-        if cell.key not in store:
-            store.keep(cell.key, cell.measure())
-    files = target.write(store, seeds)
+        if not store.has(cell.key, cell.source):
+            store.keep(cell.key, cell.measure(), cell.source)
+    files = target.write(store, effort)
     if told is not None:
         told("", len(cells), len(cells))
     return files

@@ -12,20 +12,17 @@ import scipy.sparse as sp
 
 from nafs.graph import Graph
 from nafs.reproduce import published
-from nafs.reproduce.comparison import EXPLANATION, HOPS, nafs, rows_of
-from nafs.reproduce.rivals import RIVALS as ALL_RIVALS
-from nafs.reproduce.rivals import Rival
+from nafs.reproduce.comparison import EXPLANATION, HEADER, HOPS, module_of, nafs, rows_of
 from nafs.reproduce.store import Store, Values
-from nafs.reproduce.target import Cell, Target, dataset
+from nafs.reproduce.target import Cell, Effort, Target, dataset
+from nafs.rivals import RIVALS, Rival, judge
 from nafs.smoothing.method import DEFAULT_R
-from nafs.tasks import evaluate_links
 
 DATASET = "pubmed"
 METRICS = ("AUC", "AP")
-HEADER = ["removed", "method", "metric", "published", "paper's hops, here", "nothing chosen, here"]
-
-# AGC, NDLS and eigenvectors take 5 to 10 seconds an embedding, and there are 40 of each.
-RIVALS = {name: make for name, make in ALL_RIVALS.items() if name[:3] not in ("AGC", "NDL", "spe")}
+# There are 40 embeddings of each, and one of GAE takes minutes: it belongs to the tier "all".
+FAST = ("raw features", "SVD of the features", "SGC", "SSGC", "SIGN")
+SLOW = ("GAE",)
 Thin = Callable[[Graph, float], Graph]
 
 
@@ -45,44 +42,55 @@ def without_features(graph: Graph, rate: float) -> Graph:
     return graph.with_features(sp.diags_array(kept.astype(np.float32)) @ graph.features.matrix)
 
 
-def _methods() -> dict[str, Rival]:
-    theirs = nafs(published.LINK_HOPS["mean"][DATASET], published.LINK_R[DATASET], "mean")
-    return {**RIVALS, "paper's hops": theirs, "ours": nafs(HOPS, DEFAULT_R, "mean")}
+def _rivals(tier: str) -> list[Rival]:
+    names = {"none": (), "fast": FAST, "all": FAST + SLOW}[tier]
+    return [RIVALS[name] for name in names if RIVALS[name].missing is None]
 
 
-def _key(name: str, rate: float, method: str, seeds: int) -> str:
-    return f"{name}/{rate:g} removed/{method}/{seeds} seeds"
+def ours() -> tuple[Rival, Rival]:
+    """NAFS with the paper's hops, and with the same as everywhere."""
+    hops, r = published.LINK_HOPS["mean"][DATASET], published.LINK_R[DATASET]
+    return nafs(hops, r, "mean"), nafs(HOPS, DEFAULT_R, "mean")
 
 
-def _cells(name: str, thin: Thin, seeds: int) -> list[Cell]:
-    def measure(make: Rival, rate: float) -> Values:
+def keys(name: str, rate: float, rival: Rival, seeds: int) -> list[str]:
+    """Where the measurements of all seeds are kept."""
+    return [f"{name}/{rate:g} removed/{rival.name}/seed {seed}" for seed in range(seeds)]
+
+
+def _cells(name: str, thin: Thin, effort: Effort) -> list[Cell]:
+    def measure(rival: Rival, rate: float, seed: int) -> Values:
         thinned = thin(dataset(DATASET).graph, rate)
-        return evaluate_links(thinned, make, splits=seeds, score="inner").values
+        values = judge(rival, thinned, "links", seed, dataset=DATASET)
+        return {metric: [value] for metric, value in values.items()}
 
     return [
-        Cell(_key(name, rate, method, seeds), partial(measure, make, rate))
+        Cell(key, partial(measure, rival, rate, seed), (module_of(rival), "nafs.rivals.judge"))
         for rate in published.REMOVED
-        for method, make in _methods().items()
+        for rival in (*_rivals(effort.rivals), *ours())
+        for seed, key in enumerate(keys(name, rate, rival, effort.seeds))
     ]
 
 
 def _write(
-    name: str, what: str, numbers: dict[str, tuple[tuple[float, ...], ...]], store: Store, seeds: int
+    name: str, what: str, numbers: dict[str, tuple[tuple[float, ...], ...]], store: Store, effort: Effort
 ) -> list[Path]:
     rows: list[list[str]] = []
     for i, rate in enumerate(published.REMOVED):
         first = f"{rate:.1f}"
-        rows += rows_of(first, "GAE (as published)", METRICS, numbers["GAE"][i])
-        for rival in RIVALS:
-            rows += rows_of(first, rival, METRICS, ours=store[_key(name, rate, rival, seeds)])
-        found = [store[_key(name, rate, method, seeds)] for method in ("paper's hops", "ours")]
-        rows += rows_of(first, "NAFS-mean", METRICS, numbers["NAFS-mean"][i], *found)
+        for rival in (RIVALS[method] for method in FAST + SLOW):
+            values = store.together(keys(name, rate, rival, effort.seeds))
+            printed = numbers[rival.name][i] if rival.name in numbers else None
+            if values is not None or printed is not None:
+                rows += rows_of(first, rival.name, METRICS, printed, values)
+        both = [store.together(keys(name, rate, rival, effort.seeds)) for rival in ours()]
+        rows += rows_of(first, "NAFS-mean", METRICS, numbers["NAFS-mean"][i], *both, mark=True)
     remarks = [
         f"Link prediction on PubMed without a share of {what}, the same for all methods; then edges are "
-        f"split 85/5/10. Mean ± deviation over {seeds} splits.",
+        f"split 85/5/10. Mean ± deviation over {effort.seeds} splits.",
         EXPLANATION,
     ]
-    return store.table(name, f"Without {what}", remarks, HEADER, rows)
+    return store.table(name, f"Without {what}", remarks, ["removed", *HEADER[1:]], rows)
 
 
 def _target(name: str, what: str, thin: Thin, numbers: Any) -> Target:

@@ -1,7 +1,7 @@
-"""The number of hops for clusters, from the features and the edges alone.
+"""Choose the number of hops for clustering, from the features and the edges alone.
 
-At each K of a ladder the embedding is clustered, with the last clusters as one of the starts. The modularity
-of the clusters keeps rising slowly long after more smoothing has stopped helping, so the choice is the
+The embedding is clustered at each K of a ladder; the previous clusters serve as one of the starts.
+Modularity keeps rising slowly long after more smoothing has stopped helping. The choice is therefore the
 smallest number of hops that reaches 80 % of the gain in modularity.
 """
 
@@ -12,22 +12,22 @@ from nafs.clustering import mixture, modularity, project
 from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
 from nafs.selection.preprocessing import prepare, reduce
 
-CLUSTERS = 8  # where the user does not say how many
+CLUSTERS = 8  # default
 RISE = 0.8  # share of the gain in modularity from the first hop on
 
 
 def choose_for_clusters(question: Question) -> Choice:
-    """The smallest number of hops that reaches most of the modularity."""
+    """The smallest number of hops that reaches most of the gain in modularity."""
     graph, center = question.graph, question.centers[0]
     if graph.directed:
         raise InputError(
             Parameter("n_hops", "auto"),
-            " goes by modularity, which is defined for undirected graphs: give a number of hops",
+            " needs modularity, which is defined for undirected graphs only: set a number of hops",
         )
-    wanted = question.preparations.n_clusters or CLUSTERS
-    count = min(wanted, graph.n_nodes)
+    requested = question.preparations.n_clusters or CLUSTERS
+    count = min(requested, graph.n_nodes)
     prepared = prepare(question.features, graph, question.preprocessing, center)
-    narrow, _ = reduce(prepared, max(COLUMNS, 3 * wanted))
+    narrow, _ = reduce(prepared, max(COLUMNS, 3 * requested))
     curve: dict[int, float] = {}
     clusters = None
     for hop, matrix in question.sweep(graph, narrow, LADDER):

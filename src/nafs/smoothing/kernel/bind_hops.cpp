@@ -42,7 +42,11 @@ class HopKernel {
     if (pending) pending_ = per_group(*pending, 2 * groups, "pending is n x (2 * groups)");
 
     const int64_t own_rows = node ? own_rows_of(x, x_indptr) : n_;
-    hop_.x = features_of(own_rows, features, x, x_indptr, x_indices, x_values, x_norms);
+    hop_.x = features_of(own_rows, features, x, x_indptr, x_indices, x_values);
+    if (x_norms) {
+      require(static_cast<int64_t>(x_norms->size()) == n_, "one norm for each row");
+      hop_.x.norms = x_norms->data();
+    }
     require(hop_.x.rows || hop_.x.indptr, "hops need x");
     if (node) {
       require(static_cast<int64_t>(node->size()) == n_ && own_rows >= n_, "one node for each row");

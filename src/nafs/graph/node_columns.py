@@ -1,0 +1,219 @@
+"""Which column of a table of nodes holds their ids.
+
+A column with a usual name is trusted, and so is a data frame's index that has a name or holds words.
+Row numbers that sorting or filtering left behind as an index are not ids. Without such a column, the values
+decide: the ids are in the one column that holds those of the edges. Doubt is an error that names the choices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nafs._support.errors import InputError, InputTypeError, Parameter
+from nafs.graph.ids import id_column, is_unique, positions
+
+USUAL_IDS = ("id", "node", "node_id", "nodeid")
+_NAMELESS = re.compile(r"__index_level_\d+__")  # what Arrow calls a pandas index without a name
+_FAR_LESS = 0.1  # of the best column's share of known ids: a column below that is no rival
+
+
+@dataclass(frozen=True)
+class Index:
+    """The column that was the index of a data frame."""
+
+    column: str
+    named: bool
+
+
+def is_nameless(column: str) -> bool:
+    """Whether a column is a data frame's index without a name."""
+    return _NAMELESS.fullmatch(column) is not None
+
+
+def table_of(frame: Any, what: str) -> Any:
+    """Any data frame as an Arrow table."""
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, dict) or hasattr(frame, "__arrow_c_stream__"):
+        try:
+            return pa.table(frame)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise InputTypeError(f"{what}: a column mixes kinds of values ({error})") from None
+    raise InputTypeError(
+        f"{what} must be a data frame (pandas, polars, pyarrow), a dict of columns or, for edges, a tuple "
+        f"(sources, targets) or an array of shape (m, 2); got {type(frame).__qualname__}"
+    )
+
+
+def split_index(schema: Any) -> tuple[Index | None, range | None]:
+    """The index that the pandas metadata of a schema describes, and its values where it is a range."""
+    about = schema.pandas_metadata or {}
+    columns = about.get("index_columns", ())
+    if len(columns) != 1:
+        return None, None
+    index = columns[0]
+    if isinstance(index, str):
+        return (Index(index, not is_nameless(index)), None) if index in schema.names else (None, None)
+    name = index.get("name") if isinstance(index, dict) else None
+    if not isinstance(name, str) or name in schema.names:
+        return None, None
+    try:
+        return Index(name, True), range(int(index["start"]), int(index["stop"]), int(index["step"]))
+    except (KeyError, TypeError, ValueError):
+        return None, None
+
+
+def with_index(table: Any, where: str) -> tuple[Any, Index | None]:
+    """The table with its pandas index as a column, and which column that is."""
+    import pyarrow as pa
+
+    names = table.column_names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{where}: the column name {twice!r} comes twice; rename one")
+    index, values = split_index(table.schema)
+    if index is not None and values is not None and len(values) == table.num_rows:
+        table = table.append_column(index.column, pa.array(np.arange(values.start, values.stop, values.step)))
+    elif values is not None:
+        index = None
+    return table, index
+
+
+def pick(names: Sequence[str], wanted: str | int | None, meaning: str, where: str) -> str | None:
+    """The column that a user named, by name or by number from 1; ``None`` if nothing was asked for."""
+    if wanted is None or wanted in names:
+        return None if wanted is None else str(wanted)
+    if str(wanted).isdigit() and 1 <= int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    raise InputError(f"{where}: no column {wanted!r} for the {meaning}; there are {listed(names, 12)}")
+
+
+def choose_id(
+    names: Sequence[str],
+    load: Callable[[str], Any],
+    known: Any,
+    *,
+    index: Index | None = None,
+    wanted: str | int | None = None,
+    likely: Callable[[], Sequence[str]] | None = None,
+    where: str = "nodes",
+    others: bool = False,
+) -> str:
+    """The column that holds the ids of nodes.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns but the index.
+    load : callable
+        Gives the values of a column.
+    known : Arrow array or None
+        Ids that the column should hold; ``None`` where nothing is known.
+    index : Index, optional
+    wanted : str or int, optional
+        What the user said: a name, a number from 1, or "index".
+    likely : callable, optional
+        Gives the columns that are worth loading; by default all of them.
+    where : str
+        What to call the table in errors.
+    others : bool
+        Whether the table may name nodes that are not known at all.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nafs.graph.node_columns import choose_id
+    >>> columns = {"age": pa.array([7, 8]), "user": pa.array(["b", "a"])}
+    >>> choose_id(list(columns), columns.get, pa.array(["a", "b", "c"]))
+    'user'
+    """
+    if wanted == "index" and index is not None and "index" not in names:
+        return index.column
+    chosen = pick([*names, *([index.column] if index else [])], wanted, "ids", where)
+    if chosen is not None:
+        return chosen
+    candidates = [name for name in names if name.lower() in USUAL_IDS]
+    leftover = index is not None and not index.named and _are_integers(load(index.column))
+    if index is not None and not leftover:
+        candidates.append(index.column)
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        candidates = list(names if likely is None else likely())
+        if index is not None and leftover and not _counts_rows(load(index.column)):
+            candidates.append(index.column)
+    shares = {name: _share(load(name), known) for name in candidates}
+    if others and not any(shares.values()):
+        shares = {name: _share(load(name), None) for name in candidates}
+    best = max(shares.values(), default=0.0)
+    rivals = [name for name, share in shares.items() if best > 0 and share >= _FAR_LESS * best]
+    if len(rivals) == 1:
+        return rivals[0]
+    if rivals:
+        both = " and ".join(_shown(name) for name in rivals[:4])
+        raise InputError(
+            f"{where}: {both} could each hold the ids of the nodes; name the right column with ",
+            Parameter("id_column"),
+        )
+    held = f" ({listed_values(known)})" if known is not None else ""
+    raise InputError(
+        f"{where}: no column ({listed(names, 8)}) holds the ids of the edges{held}, each once; name the id "
+        "column with ",
+        Parameter("id_column"),
+    )
+
+
+def _shown(name: str) -> str:
+    return "the index" if is_nameless(name) else repr(name)
+
+
+def listed(names: Sequence[str], count: int = 8) -> str:
+    """Some names for a message."""
+    return ", ".join(repr(name) for name in names[:count]) + (", ..." if len(names) > count else "")
+
+
+def listed_values(values: Any, count: int = 3) -> str:
+    """Some values of an Arrow array for a message."""
+    return ", ".join(repr(value) for value in values[:count].to_pylist()) + (
+        ", ..." if len(values) > count else ""
+    )
+
+
+def may_be_ids(column: Any) -> bool:
+    """Whether the values could be ids: whole numbers or words, none missing, none twice."""
+    return _share(column, None) > 0
+
+
+def _share(column: Any, known: Any) -> float:
+    """Share of the known ids that a column holds; 0 where the column cannot be ids."""
+    try:
+        ids = id_column(column, "")
+    except (ValueError, TypeError):
+        return 0.0
+    if not len(ids) or not is_unique(ids):
+        return 0.0
+    if known is None or not len(known):
+        return 1.0
+    return float((positions(ids, known) >= 0).mean())
+
+
+def _are_integers(column: Any) -> bool:
+    import pyarrow as pa
+
+    try:
+        return bool(pa.types.is_int64(id_column(column, "").type))
+    except (ValueError, TypeError):
+        return False
+
+
+def _counts_rows(column: Any) -> bool:
+    """Whether whole numbers are a range in any order."""
+    steps = np.diff(np.sort(np.asarray(id_column(column, ""))))
+    return bool(len(steps) == 0 or (steps == steps[0]).all())

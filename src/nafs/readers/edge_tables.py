@@ -1,0 +1,164 @@
+"""Edges from tables in files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph.node_columns import listed
+from nafs.readers.edges import BadWeightError, Edges, RowsRead, number_edges
+from nafs.readers.evidence import MEASUREMENT
+from nafs.readers.roles import EdgeColumns, edge_columns
+from nafs.readers.tables import Table, TableOptions
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
+
+
+def read_edges(
+    path: str,
+    options: TableOptions,
+    *,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | Literal[False] | None = None,
+    progress: RowsRead | None = None,
+) -> Edges:
+    """The edges of a table."""
+    table = Table(path, options)
+    if options.header is None and not table.named:
+        named = [name for name in (source, target, weight) if isinstance(name, str) and not name.isdigit()]
+        if named:  # whoever names columns says that the first line does
+            again = Table(path, replace(options, header=True))
+            table = again if set(named) <= set(again.columns) else table
+    names = table.columns
+    if table.index is not None and not table.index.named and len(names) > 2:
+        names = [name for name in names if name != table.index.column]
+    roles = edge_columns(names, source, target, weight, path, table.evidence, named=table.named)
+    edges = _numbered(table, roles, progress)
+    if table.text and len(edges.sources):
+        if options.id_type == "auto":
+            _refuse_measurements(edges, path)
+        _refuse_blanks(edges, path)
+        edges.notes += _perhaps_comments(edges, path)
+        if table.named:
+            _refuse_second_header(edges, roles, path)
+        elif options.header is None:
+            edges.notes += _perhaps_a_header(edges, path)
+    if table.comments:
+        edges.notes.append(f"{path}: {table.comments} line(s) skipped as comments")
+    edges.describe(roles, [name for name in table.columns if name not in roles.all], path)
+    return edges
+
+
+def _numbered(table: Table, roles: EdgeColumns, progress: RowsRead | None) -> Edges:
+    if roles.weight and not table.text:
+        kind = table.kinds[roles.weight]
+        if not kind.lstrip("U").startswith(_NUMBERS):
+            raise InputError(
+                f"{table.where}: column {roles.weight!r} holds {kind}: not numbers; ignore it with ",
+                Parameter("weight", False),
+            )
+    kinds = ["VARCHAR", "VARCHAR", *(["DOUBLE"] if roles.weight else [])]
+    options = table.options
+    with table.query(roles.all, kinds) as (duck, query, parameters):
+        try:
+            return number_edges(
+                duck,
+                query,
+                parameters,
+                table.where,
+                progress,
+                options.bounds,
+                weighted=roles.weight is not None,
+                as_text=options.id_type == "text",
+            )
+        except BadWeightError as error:
+            if not table.text:
+                raise
+            raise error.placed(table.place_of_row(error.row)) from None
+
+
+def _refuse_measurements(edges: Edges, where: str) -> None:
+    """A table of features taken for edges has ids like 0.173."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_large_string(edges.ids.type) or not len(edges.ids):
+        return
+    fractions = pc.match_substring_regex(edges.ids, MEASUREMENT)
+    if pc.mean(fractions.cast(pa.float64())).as_py() > 0.4:
+        example = edges.ids.filter(fractions)[0].as_py()
+        raise InputError(
+            f"{where}: the ids look like measurements ({example}); is this a feature table? An edge list has "
+            "two columns of ids. If these are ids, set ",
+            Parameter("id_type", "text"),
+        )
+
+
+def _refuse_blanks(edges: Edges, where: str) -> None:
+    """The same id with and without blanks around it is a slip of the pen."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from nafs.graph.ids import positions
+
+    if not pa.types.is_large_string(edges.ids.type):
+        return
+    blank = edges.ids.filter(pc.match_substring_regex(edges.ids, r"^\s|\s$"))
+    if not len(blank):
+        return
+    places = positions(edges.ids, pc.utf8_trim_whitespace(blank))
+    twice = np.flatnonzero(places >= 0)
+    if len(twice):
+        odd = blank[int(twice[0])].as_py()
+        raise InputError(
+            f"{where}: the ids {odd!r} and {odd.strip()!r} differ only by blanks; write them alike"
+        )
+    edges.notes.append(
+        f"{where}: {len(blank)} id(s) keep the blanks around them, such as {blank[0].as_py()!r}"
+    )
+
+
+def _perhaps_comments(edges: Edges, where: str) -> list[str]:
+    """Comments below the first row have become ids."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_large_string(edges.ids.type):
+        return []
+    odd = edges.ids.filter(pc.match_substring_regex(edges.ids, r"^[#%]\s"))
+    if not len(odd):
+        return []
+    return [
+        f"{where}: the id {odd[0].as_py()!r} looks like a comment; only lines above the first row are skipped"
+    ]
+
+
+def _perhaps_a_header(edges: Edges, where: str) -> list[str]:
+    """The first line was taken as an edge, but neither of its words comes again."""
+    import pyarrow as pa
+
+    if not pa.types.is_large_string(edges.ids.type) or len(edges.sources) < 2:
+        return []
+    a, b = int(edges.sources[0]), int(edges.targets[0])
+    if sum(int((ends == end).sum()) for ends in (edges.sources, edges.targets) for end in {a, b}) > 2:
+        return []
+    words = f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}"
+    return [f"{where}: the first line ({words}) is taken as an edge, although neither of its ids comes again"]
+
+
+def _refuse_second_header(edges: Edges, roles: EdgeColumns, where: str) -> None:
+    import pyarrow as pa
+
+    from nafs.graph.ids import positions
+
+    if not pa.types.is_large_string(edges.ids.type):
+        return
+    a, b = positions(edges.ids, pa.array([roles.source, roles.target], pa.large_string()))
+    again: Any = np.flatnonzero((edges.sources == a) & (edges.targets == b) & (a >= 0) & (b >= 0))
+    if len(again):
+        header = listed([roles.source, roles.target])
+        raise InputError(f"{where}: data row {again[0] + 1} repeats the header ({header}); remove it")

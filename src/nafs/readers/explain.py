@@ -1,0 +1,98 @@
+"""DuckDB's errors in one line: which file, which line, what to do. Their type decides, not their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from nafs._support.errors import InputError, MemoryLimitError, Parameter, Part
+
+_TEXT_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
+    (
+        r"Expected Number of Columns: (?P<wanted>\d+) Found: (?P<found>\d+)",
+        (
+            "{found} column(s) where {wanted} are expected; make the rows alike, or set ",
+            Parameter("delimiter"),
+            ", or ",
+            Parameter("comment"),
+            " if this line is a comment",
+        ),
+    ),
+    (
+        r'converting column "(?P<column>.*)"\. Could not convert string "(?P<value>-?\d+,\d+)" to',
+        ("{value!r} in column {column!r} has a decimal comma; write it with a point, as 0.5",),
+    ),
+    (
+        r'converting column "(?P<column>.*)"\. Could not convert string "(?P<value>.*)" to',
+        (
+            "{value!r} in column {column!r} is not a number; correct it, leave the column out (",
+            Parameter("ignore"),
+            "; for weights ",
+            Parameter("weight", False),
+            "), or say that it holds labels (",
+            Parameter("label_column"),
+            ")",
+        ),
+    ),
+    (r"(?i)not utf-8|unicode", ("this is not UTF-8 text; convert it, or check that it is a text table",)),
+    (r"(?i)CSV Error(.|\n)*quote", ("a quoted value does not end; close or double the quote sign",)),
+    (r"(?i)maximum line size", ("a line is too long; is this a text table?",)),
+)
+_PARQUET_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
+    (r"(?i)schema mismatch|Failed to cast|Can't combine", ("the files do not have the same columns",)),
+    (r"(?P<what>.+)", ("this is not a whole Parquet file ({what})",)),
+)
+
+
+def explain(
+    error: Exception, where: str, *, text: bool, names: Mapping[str, str] | None = None
+) -> BaseException:
+    """What to raise in place of an error of DuckDB or Arrow.
+
+    Parameters
+    ----------
+    error : Exception
+    where : str
+        What to call the table.
+    text : bool
+        Whether it is a text table.
+    names : mapping, optional
+        What to call the files that DuckDB opened.
+    """
+    import duckdb
+
+    message = str(error)
+    # DuckDB tells of Ctrl-C by a plain RuntimeError with these very words.
+    if isinstance(error, duckdb.InterruptException) or (
+        type(error) is RuntimeError and message == "Query interrupted"
+    ):
+        return KeyboardInterrupt()
+    match = re.search(r"^\s*file = (.+)$", message, re.M)
+    file = (names or {}).get(match[1], match[1]) if match else where
+    line = f", line {match[1]}" if (match := re.search(r"CSV Error on Line: (\d+)", message)) else ""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return MemoryLimitError(
+            f"{file}: reading needs more memory than it may take ({_first_line(message)}); raise ",
+            Parameter("memory_limit"),
+        )
+    if isinstance(error, duckdb.IOException) and _is_full(message):
+        return OSError(f"{file}: no room for what sorting on disk takes ({_first_line(message)}); make room")
+    for pattern, reason in _TEXT_REASONS if text else _PARQUET_REASONS:
+        if match := re.search(pattern, message):
+            parts = [part.format(**match.groupdict()) if isinstance(part, str) else part for part in reason]
+            if line == ", line 1":
+                parts += ["; if line 1 names the columns, set ", Parameter("header", True)]
+            return InputError(f"{file}{line}: ", *parts)
+    return InputError(f"{file}{line}: cannot be read ({_first_line(message)})")
+
+
+def _is_full(message: str) -> bool:
+    """Whether an I/O error of DuckDB, whose text has no user data in these places, tells of a full disk."""
+    return (
+        re.search(r'(?i)^IO Error: (could not write|.*failed to .*write|[^"]*no space left)', message)
+        is not None
+    )
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0][:300] if text.strip() else "no reason given"

@@ -1,0 +1,62 @@
+"""One kind of nodes of a PyG ``HeteroData``, linked where a meta-path leads from one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph import Graph
+
+EdgeType = tuple[str, str, str]
+
+
+def meta_path_graph(data: Any, node_type: str, meta_path: Sequence[EdgeType], to_array: Any) -> Graph:
+    """The nodes of one type; the weight of an edge is the number of paths between its ends.
+
+    Parameters
+    ----------
+    data : torch_geometric.data.HeteroData
+    node_type : str
+    meta_path : sequence of (source type, relation, target type)
+        From ``node_type`` back to ``node_type``.
+    to_array : callable
+        Turns a tensor into an array.
+
+    Returns
+    -------
+    Graph
+        Undirected; paths from a node to itself are dropped.
+    """
+    known = [tuple(kind) for kind in data.edge_types]
+    if node_type not in data.node_types:
+        raise InputError(
+            Parameter("node_type"), f" must be one of {', '.join(data.node_types)}; got {node_type!r}"
+        )
+    product, at = None, node_type
+    for step in map(tuple, meta_path):
+        if step not in known:
+            raise InputError(Parameter("meta_path"), f" names {step}, but the edge types are {known}")
+        if step[0] != at:
+            raise InputError(Parameter("meta_path"), f" continues from {at!r}, but the next step is {step}")
+        source, target = to_array(data[step].edge_index)
+        shape = (int(data[step[0]].num_nodes), int(data[step[2]].num_nodes))
+        matrix = sp.csr_array((np.ones(len(source)), (source, target)), shape=shape)
+        product, at = (matrix if product is None else product @ matrix), step[2]
+    if product is None or at != node_type:
+        raise InputError(
+            Parameter("meta_path"), f" must lead from {node_type!r} back to {node_type!r}; it ends at {at!r}"
+        )
+    x, y = (getattr(data[node_type], name, None) for name in ("x", "y"))
+    labels = None if y is None else to_array(y).reshape(-1)
+    usable = labels is not None and len(labels) == product.shape[0] and labels.dtype.kind in "iub"
+    return Graph(
+        product,
+        None if x is None else to_array(x),
+        labels=labels if usable else None,
+        directed=False,
+        notes=[f"{node_type} nodes, linked over {' → '.join(step[1] for step in meta_path)}"],
+    )

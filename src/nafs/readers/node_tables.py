@@ -1,0 +1,216 @@
+"""Features and labels from tables in files, keyed by id."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph.ids import id_column as as_ids
+from nafs.graph.ids import plain_numbers, positions
+from nafs.graph.node_columns import choose_id, listed, may_be_ids, pick
+from nafs.graph.numbers import feature_matrix
+from nafs.readers.dialect import is_number
+from nafs.readers.edges import Bounds, RowsRead
+from nafs.readers.evidence import MEASUREMENT
+from nafs.readers.join import NodeTable
+from nafs.readers.roles import label_name
+from nafs.readers.tables import Table, TableOptions
+
+_VALUES = 1 << 24  # handed over at a time
+
+
+def read_nodes(
+    path: str,
+    options: TableOptions,
+    *,
+    known: Any = None,
+    renames: bool = False,
+    id_column: str | int | None = None,
+    label_column: str | int | None = None,
+    ignore: Sequence[str] = (),
+    labels_only: bool = False,
+    progress: RowsRead | None = None,
+) -> NodeTable:
+    """Features and labels, or labels alone, of a table keyed by id.
+
+    Parameters
+    ----------
+    path : str
+    options : TableOptions
+    known : Arrow array, optional
+        Ids of the nodes, as far as they are known.
+    renames : bool
+        Whether the table may name nodes that have only numbers so far.
+    id_column, label_column, ignore
+        As in :func:`nafs.read_graph`.
+    labels_only : bool
+        Read no features.
+    progress : callable, optional
+    """
+    table = _with_header(path, options, known)
+    index = table.index
+    names = [name for name in table.columns if index is None or name != index.column]
+    key = choose_id(
+        names,
+        table.column,
+        known,
+        index=index,
+        wanted=id_column,
+        likely=lambda: _likely_ids(table, names),
+        where=path,
+        others=renames,
+    )
+    left_out = {str(pick(names, name, "columns to ignore", path)) for name in ignore}
+    others = [name for name in names if name != key and name not in left_out]
+    label = pick(names, label_column, "labels", path) or label_name(others)
+    others = [name for name in others if name != label]
+    if labels_only:
+        label = label or _only(others, key, path)
+        others = []
+    ids, labels, features, feature_names = _read(table, key, label, others, progress)
+    used = {key, label, *others}
+    unused = [name for name in table.columns if name not in used]
+    notes = [f"{path}: {table.comments} line(s) skipped as comments"] if table.comments else []
+    notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
+    found = NodeTable(
+        ids,
+        features,
+        feature_names,
+        labels,
+        path,
+        notes=notes,
+        allocate=(options.bounds or Bounds()).allocate,
+    )
+    found.describe(key, label, unused)
+    return found
+
+
+def _with_header(path: str, options: TableOptions, known: Any) -> Table:
+    """The table; a first line of words that names no node, above lines that do, is its header."""
+    import pyarrow as pa
+
+    table = Table(path, options)
+    if table.named or options.header is not None or known is None or not table.text:
+        return table
+    rows = table.first_rows(table.columns)
+    first = [rows[name][0].as_py() or "" for name in table.columns]
+    if rows.num_rows < 2 or any(is_number(field) for field in first):
+        return table
+    for name in table.columns:
+        held = positions(known, rows[name].fill_null("").combine_chunks().cast(pa.large_string())) >= 0
+        if not held[0] and held[1:].mean() > 0.5:
+            return Table(path, replace(options, header=True))
+    return table
+
+
+def _likely_ids(table: Table, names: Sequence[str]) -> list[str]:
+    rows = table.first_rows(names)
+    return [name for name in names if may_be_ids(rows[name])]
+
+
+def _only(others: Sequence[str], key: str, path: str) -> str:
+    if not others:
+        raise InputError(f"{path}: labels need two columns, id and label; found only {key!r}")
+    if len(others) > 1:
+        raise InputError(
+            f"{path}: cannot tell which of the columns {listed(others)} holds the labels; name it with ",
+            Parameter("label_column"),
+        )
+    return others[0]
+
+
+def _read(
+    table: Table, key: str, label: str | None, others: Sequence[str], progress: RowsRead | None
+) -> tuple[Any, Any, Any, list[str] | None]:
+    """Ids, labels, features and their names."""
+    import pyarrow as pa
+
+    path, bounds = table.where, table.options.bounds
+    stored = [] if key not in table.columns else [key]  # a range index is not
+    columns = [*stored, *([label] if label else []), *others]
+    kinds = ["VARCHAR"] * (len(columns) - len(others)) + ["DOUBLE"] * len(others)
+    ids, labels, names = [], [], None
+    blocks = _Blocks(bounds)
+    count = 0
+    for batch in table.batches(columns, kinds, max(1024, _VALUES // max(1, len(columns)))):
+        # Not yet turned into numbers: that is decided by all ids together.
+        if stored:
+            ids.append(batch.column(0))
+        if label:
+            labels.append(batch.column(len(stored)))
+        if others:
+            block, names = feature_matrix(pa.Table.from_batches([batch]), others, path)
+            _refuse_missing(block, names, count, table)
+            blocks.append(block)
+        count += batch.num_rows
+        if progress is not None:
+            progress(batch.num_rows)
+    if not count:
+        raise InputError(f"{path}: the table has no rows")
+    keys = pa.chunked_array(ids) if stored else table.column(key)
+    if len(keys) != count:
+        raise InputError(f"{path}: its index has {len(keys)} entries for {count} rows")
+    known = pa.chunked_array(labels).combine_chunks() if label else None
+    if label and table.text:
+        known = _label_values(known, label, path)
+    return as_ids(keys, f"{path}: column {key!r}"), known, blocks.whole(), names
+
+
+class _Blocks:
+    """Blocks of rows that become one matrix; in a file as they come, where there are bounds."""
+
+    def __init__(self, bounds: Bounds | None) -> None:
+        self.bounds = bounds
+        self.blocks: list[Any] = []
+        self.file: Any = None
+        self.shape = (0, 0)
+
+    def append(self, block: Any) -> None:
+        self.shape = (self.shape[0] + len(block), block.shape[1])
+        if self.bounds is None:
+            self.blocks.append(block)
+            return
+        if self.file is None:
+            self.file = tempfile.TemporaryFile(dir=self.bounds.folder)  # noqa: SIM115 - lives as long as this
+        self.file.write(np.ascontiguousarray(block).data)
+
+    def whole(self) -> Any:
+        if not self.shape[0]:
+            return None
+        if self.bounds is None:
+            return self.blocks[0] if len(self.blocks) == 1 else np.concatenate(self.blocks)
+        self.file.flush()
+        return np.asarray(np.memmap(self.file, np.float32, "r+", shape=self.shape))
+
+
+def _label_values(labels: Any, column: str, where: str) -> Any:
+    """Labels read as text become numbers where all of them are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = labels.cast(pa.large_string())
+    there = text.drop_null()
+    if len(there) and pc.all(pc.match_substring_regex(there, MEASUREMENT)).as_py():
+        raise InputError(
+            f"{where}: column {column!r} holds measurements such as {there[0].as_py()}, not classes; name "
+            "the column of the labels with ",
+            Parameter("label_column"),
+        )
+    numbers = plain_numbers(there)
+    return text.cast(pa.int64()) if len(there) and pa.types.is_int64(numbers.type) else text
+
+
+def _refuse_missing(block: Any, names: Sequence[str] | None, above: int, table: Table) -> None:
+    bad = ~np.isfinite(block)
+    if bad.any():
+        row, column = (int(at[0]) for at in np.nonzero(bad))
+        name = names[column] if names else column
+        place = table.place_of_row(above + row) if table.text else f"{table.where}, row {above + row + 1}"
+        raise InputError(
+            f"{place}: the feature {name!r} is missing, infinite or too large for float32; fill or drop it"
+        )

@@ -1,0 +1,257 @@
+"""Which columns of a table of edges are the ends and the weight; a doubtful guess is refused.
+
+Without being told, in this order:
+
+* one pair of usual names, such as source and target or sender and receiver, in any case;
+* without a header, the first two columns, unless the first only counts rows and others share values;
+* the one pair of columns that shares values, where that can hardly be chance.
+
+The weight is the column named weight, or the third of exactly three columns without names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph.node_columns import USUAL_IDS, is_nameless, listed, pick
+from nafs.readers.evidence import Evidence
+
+_PAIRS = (
+    *("source target", "src dst", "src dest", "from to", "u v", "s t", "i j", "head tail", "subject object"),
+    *("citing cited", "citer citee", "sender receiver", "sender recipient", "payer payee", "caller callee"),
+    *("follower followee", "follower followed", "parent child", "origin destination", "orig dest"),
+    *("buyer seller", "referrer referred", "node neighbor", "node neighbour"),
+)
+_TWO_KINDS = (
+    *("user item", "user movie", "user product", "user book", "user song", "user artist", "user page"),
+    *("customer product", "customer item", "author paper", "actor movie", "member group", "person place"),
+    *("reader book", "student course", "query document", "word document", "gene disease"),
+)
+_STEMS = (
+    "node",
+    "id",
+    "user",
+    "person",
+    "protein",
+    "gene",
+    "entity",
+    "vertex",
+    "author",
+    "member",
+    "account",
+)
+_NUMBERED = (("1", "2"), ("a", "b"), ("0", "1"))
+_DECORATIONS = (
+    "",
+    "id",
+    "node",
+    "nodeid",
+    "user",
+    "userid",
+    "account",
+    "address",
+    "name",
+    "key",
+    "vertex",
+    "page",
+)
+_WEIGHTS = ("weight", "w", "weights", "edgeweight")
+_LABELS = ("label", "labels", "class")
+_OTHERS = ("time", "timestamp", "date", "datetime", "year", "when", "created", "createdat", "type", "kind")
+_SINGLE = ("source", "target", "src", "dst", "from", "to", "weight", "id", "node", "nodeid", "name", *_LABELS)
+_LOOKED_AT = 12  # columns whose values are compared
+_SAMPLE = 20_000  # rows that may settle it without looking at all of them
+
+Look = Callable[[Sequence[str], int | None], Evidence]
+
+
+@dataclass(frozen=True)
+class EdgeColumns:
+    """The columns of an edge table by what they mean."""
+
+    source: str
+    target: str
+    weight: str | None
+    two_kinds: bool = False  # ends of different kinds, such as users and items
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """Their names."""
+        return (self.source, self.target, *((self.weight,) if self.weight else ()))
+
+
+def _key(name: str) -> str:
+    """A name in lower case, without blanks and signs."""
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+def _known_pairs() -> dict[tuple[str, str], bool]:
+    """Every usual pair of names, and whether its ends are of two kinds."""
+    known: dict[tuple[str, str], bool] = {}
+    for pairs, two_kinds in ((_PAIRS, False), (_TWO_KINDS, True)):
+        for a, b in (pair.split() for pair in pairs):
+            for more in _DECORATIONS:
+                known[a + more, b + more] = two_kinds
+    for stem in _STEMS:
+        for first, second in _NUMBERED:
+            known[stem + first, stem + second] = False
+    return known
+
+
+_KNOWN = _known_pairs()
+
+
+def usual_pairs(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of columns whose names are usual for the ends of edges.
+
+    Examples
+    --------
+    >>> from nafs.readers.roles import usual_pairs
+    >>> usual_pairs(["tx_id", "Sender", "RECEIVER"])
+    [('Sender', 'RECEIVER')]
+    """
+    by_key = {_key(name): name for name in reversed(names)}
+    return [(by_key[a], by_key[b]) for a, b in _KNOWN if a in by_key and b in by_key]
+
+
+def names_columns(fields: Sequence[str]) -> bool:
+    """Whether the fields of a first line are known as names of columns."""
+    keys = [_key(field) for field in fields]
+    known = [key for key in keys if key in _SINGLE or key in ("w", "u", "v", "y")]
+    # A lone u, v, w or y may well be a name of a node.
+    return bool(usual_pairs(fields)) or len(known) > 1 or any(len(key) > 1 for key in known)
+
+
+def edge_columns(
+    names: Sequence[str],
+    source: str | int | None,
+    target: str | int | None,
+    weight: str | int | Literal[False] | None,
+    where: str,
+    look: Look,
+    *,
+    named: bool = True,
+) -> EdgeColumns:
+    """Source, target and weight among the columns of an edge table.
+
+    Parameters
+    ----------
+    names : sequence of str
+    source, target, weight : str, int or None
+        What the user said; ``weight=False`` ignores weights.
+    where : str
+        What to call the table in errors.
+    look : callable
+        Gives the evidence of some columns, for a number of rows or all of them.
+    named : bool
+        Whether the table has a header.
+    """
+    names = [name for name in names if not is_nameless(name)]
+    if len(names) < 2:
+        raise InputError(
+            f"{where}: found one column where an edge list needs two, source and target; if the delimiter is "
+            "wrong, set ",
+            Parameter("delimiter"),
+        )
+    first, second = pick(names, source, "source", where), pick(names, target, "target", where)
+    if first is None or second is None:
+        first, second = _ends(names, first, second, where, look, named)
+    third = pick(names, None if weight is False else weight, "weight", where)
+    if third is None and weight is not False:
+        rest = [name for name in names if name not in (first, second)]
+        if named:
+            third = next((name for known in _WEIGHTS for name in rest if _key(name) == known), None)
+        elif len(names) == 3:
+            third = rest[0]
+    return EdgeColumns(
+        first, second, third, _KNOWN.get((_key(first), _key(second)), False) if named else False
+    )
+
+
+def _ends(
+    names: Sequence[str], first: str | None, second: str | None, where: str, look: Look, named: bool
+) -> tuple[str, str]:
+    fits = [
+        (a, b) for a, b in (usual_pairs(names) if named else []) if first in (None, a) and second in (None, b)
+    ]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        shown = " and ".join(f"{a!r}, {b!r}" for a, b in fits[:3])
+        raise _doubt(names, where, f" (more than one pair of usual names: {shown})")
+    one = first or second
+    if one is not None:
+        others = [name for name in names if name != one]
+        if len(others) > 1 and named:
+            others = _partners(one, others, look)
+        elif len(others) > 1:
+            others = [name for name in names[:2] if name != one][:1]
+        if len(others) != 1:
+            raise _doubt(names, where)
+        return (one, others[0]) if first else (others[0], one)
+    return _from_named(names, where, look) if named else _from_unnamed(names, where, look)
+
+
+def _partners(one: str, others: Sequence[str], look: Look) -> list[str]:
+    """Columns that share values with one, where that can hardly be chance."""
+    evidence = look([one, *others][:_LOOKED_AT], None)
+    usable = [name for name in evidence.columns if name != one and evidence.may_be_ends(name)]
+    sharing = [name for name in usable if evidence.shared(one, name)]
+    return [] if any(evidence.by_chance(one, name) for name in sharing) else sharing
+
+
+def _from_unnamed(names: Sequence[str], where: str, look: Look) -> tuple[str, str]:
+    first, second = names[:2]
+    if len(names) == 2:
+        return first, second
+    for rows in (_SAMPLE, None):
+        evidence = look(names[: min(len(names), 6)], rows)
+        if not (evidence.may_be_ends(first) and evidence.may_be_ends(second)):
+            return first, second  # refused further on, with an example
+        if not evidence.is_unique(first):
+            return first, second
+        if rows is not None and evidence.rows < rows:
+            break
+    alike = evidence.likeness(first, second)
+    if any(evidence.likeness(*pair) > alike for pair in evidence.pairs(evidence.columns)):
+        raise _doubt(names, where, ": the first only counts rows, and others share more values")
+    return first, second
+
+
+def _from_named(names: Sequence[str], where: str, look: Look) -> tuple[str, str]:
+    own = [name for name in names if name.lower() in USUAL_IDS]
+    beside = {*_WEIGHTS, *_LABELS, *_OTHERS}
+    candidates = [name for name in names if _key(name) not in beside and name not in own]
+    if len(names) == 2:
+        candidates = list(names)
+    if len(candidates) >= 2:
+        evidence = look(candidates[:_LOOKED_AT], None)
+        sharing = evidence.pairs(evidence.columns)
+        if len(names) == 2 and all(evidence.may_be_ends(name) for name in names):
+            each_once = any(evidence.is_unique(name) for name in names)
+            if not each_once or (sharing and not evidence.by_chance(*names)):
+                return names[0], names[1]
+        elif len(sharing) == 1 and len(candidates) <= _LOOKED_AT:
+            (pair,) = sharing
+            if evidence.likeness(*pair) >= 0.01 and not evidence.by_chance(*pair):
+                return pair
+    raise _doubt(names, where, " (it looks like a table of nodes)" if own else "")
+
+
+def _doubt(names: Sequence[str], where: str, why: str = "") -> InputError:
+    return InputError(
+        f"{where}: cannot tell which of the columns {listed(names, 12)} hold the two ends of an edge{why}; "
+        "name them with ",
+        Parameter("source"),
+        " and ",
+        Parameter("target"),
+    )
+
+
+def label_name(names: Sequence[str]) -> str | None:
+    """The column of labels by its usual name, if there is one."""
+    return next((name for known in _LABELS for name in names if name.lower() == known), None)

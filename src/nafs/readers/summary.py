@@ -1,0 +1,62 @@
+"""One line that says what reading made of the input: columns, merged rows, dropped directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nafs.graph.adjacency import Adjacency, Merging
+from nafs.graph.node_columns import is_nameless, listed
+
+
+def show(name: str) -> str:
+    """A column for a message."""
+    return "the index" if is_nameless(name) else repr(name)
+
+
+def columns_line(
+    where: str, meanings: Sequence[tuple[str, str | None]], features: Sequence[str], unused: Sequence[str]
+) -> str:
+    """What the columns of a table became.
+
+    Examples
+    --------
+    >>> from nafs.readers.summary import columns_line
+    >>> columns_line("n.csv", [("id", "user"), ("label", None)], ["age"], ["since"])
+    "n.csv: id = 'user', 1 feature ('age'), left aside: 'since'"
+    """
+    parts = [f"{meaning} = {show(name)}" for meaning, name in meanings if name is not None]
+    if features:
+        parts.append(f"{counted(len(features), 'feature')} ({listed(features, 3)})")
+    unused = [name for name in unused if not is_nameless(name)]
+    if unused:
+        parts.append(f"left aside: {listed(unused, 5)}")
+    return f"{where}: {', '.join(parts)}" if parts else where
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, in the plural where there is not one."""
+    plural = {"entry": "entries"}.get(noun, f"{noun}s")
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def edges_line(
+    adjacency: Adjacency, merging: Merging, *, has_direction: bool = True, listed_as: str = "row"
+) -> str:
+    """What became of the listed edges."""
+    weighted = adjacency.weights is not None
+    facts = []
+    if has_direction and not adjacency.directed:
+        facts.append("direction dropped")
+    if merging.repeated:
+        facts.append(f"{merging.repeated:,} repeated" + (", their weights added" if weighted else ""))
+    if merging.both_ways and has_direction:
+        rule = ", of two weights the larger weight counts" if weighted else ""
+        facts.append(f"{merging.both_ways:,} in both directions{rule}")
+    if merging.loops:
+        facts.append(f"{counted(merging.loops, 'self-loop')} dropped")
+    if merging.zeros:
+        facts.append(f"{merging.zeros:,} of weight 0 dropped")
+    kind = "directed edge" if adjacency.directed else "undirected edge"
+    verb = "makes" if merging.listed == 1 else "make"
+    made = f"{counted(merging.listed, listed_as)} {verb} {counted(merging.edges, kind)}"
+    return f"{made} ({'; '.join(facts)})" if facts else made

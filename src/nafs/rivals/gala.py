@@ -1,0 +1,69 @@
+"""GALA: a symmetric graph autoencoder whose encoder smooths and whose decoder sharpens.
+
+Encoder layers are relu(Â H W) with Â = D̃^-½ Ã D̃^-½; decoder layers are relu(B H W) with the sharpening
+B = D̂^-½ (2I - A) D̂^-½, D̂ = 2I + D, whose spectral radius is at most 1; the last one is linear. The loss is
+½‖X - X̂‖². The paper and its program leave the widths for citation graphs open: 400 and 100 are our choice.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.graph import Adjacency
+from nafs.rivals.contract import Problem, Progress, Rival, dense_bytes
+from nafs.rivals.tensors import convolution, features_tensor, seeded, sparse_tensor, to_numpy, train
+
+
+def sharpening(adjacency: Adjacency) -> Any:
+    """D̂^-½ (2I - A) D̂^-½ with D̂ = 2I + D, as a SciPy matrix."""
+    eye = sp.eye_array(adjacency.n_nodes)
+    scale = sp.diags_array((1 + adjacency.degrees) ** -0.5)  # degrees count a self-loop already
+    return sp.csr_array(scale @ (2 * eye - adjacency.to_scipy().astype(float)) @ scale)
+
+
+def fit(
+    problem: Problem, seed: int, progress: Progress, *, widths: tuple[int, int], epochs: int, lr: float
+) -> NDArray[np.float32]:
+    """The output of the encoder."""
+    import torch
+    from torch.nn import ReLU
+    from torch_geometric.nn import GCNConv, Sequential
+
+    smooth = sparse_tensor(convolution(problem.graph.adjacency))
+    sharp = sparse_tensor(sharpening(problem.graph.adjacency))
+    X = features_tensor(problem)
+    sizes = (X.shape[1], *widths)
+    with seeded(seed):
+
+        def layers(sizes: tuple[int, ...], last: bool) -> Any:
+            parts: list[Any] = []
+            for before, after in pairwise(sizes):
+                parts += [(GCNConv(before, after, bias=False, normalize=False), "x, a -> x"), ReLU()]
+            return Sequential("x, a", parts[:-1] if last else parts)
+
+        encode, decode = layers(sizes, False), layers(sizes[::-1], True)
+
+        def step() -> Any:
+            return (X - decode(encode(X, smooth), sharp)).square().sum() / (2 * len(X))
+
+        parameters = [*encode.parameters(), *decode.parameters()]
+        train(step, torch.optim.Adam(parameters, lr=lr), epochs, progress)
+        return to_numpy(encode(X, smooth))
+
+
+GALA = Rival(
+    "GALA",
+    ("links", "clustering"),
+    fit,
+    "Park et al., Symmetric graph convolutional autoencoder for unsupervised graph representation learning, "
+    "ICCV 2019",
+    cost=50,
+    settings={"widths": (400, 100), "epochs": 200, "lr": 5e-3},
+    extra="rivals",
+    memory=lambda graph: 3 * dense_bytes(graph),
+)

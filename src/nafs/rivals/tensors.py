@@ -1,0 +1,162 @@
+"""A graph as torch sees it, and the loop that all trained rivals share.
+
+torch is imported inside functions: the package never needs it unless a trained rival is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.graph import Adjacency
+from nafs.rivals.contract import Problem, Progress
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw torch's random numbers from a seed, and leave the caller's generator as it was."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def sparse_tensor(matrix: Any) -> Any:
+    """A SciPy matrix as a float32 CSR tensor."""
+    import warnings
+
+    import torch
+
+    matrix = sp.csr_array(matrix)
+    matrix.sort_indices()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls its CSR tensors a beta
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(matrix.indptr.astype(np.int64)),
+            torch.from_numpy(matrix.indices.astype(np.int64)),
+            torch.from_numpy(matrix.data.astype(np.float32)),
+            matrix.shape,
+        )
+
+
+def convolution(adjacency: Adjacency) -> Any:
+    """D̃^-½ Ã D̃^-½ as a SciPy matrix."""
+    scale = sp.diags_array(adjacency.degrees**-0.5)
+    return sp.csr_array(
+        scale @ (adjacency.to_scipy().astype(float) + sp.eye_array(adjacency.n_nodes)) @ scale
+    )
+
+
+def edge_index(adjacency: Adjacency) -> Any:
+    """Both directions of every edge as a tensor of shape (2, m)."""
+    import torch
+
+    return torch.from_numpy(np.stack([adjacency.rows, adjacency.indices]).astype(np.int64))
+
+
+def features_tensor(problem: Problem, *, rows_to_one: bool = False) -> Any:
+    """The features as a dense or CSR tensor, each row divided by its sum where asked for."""
+    import torch
+
+    features = problem.features
+    if rows_to_one:
+        sums = np.asarray(abs(features).sum(axis=1)).ravel()
+        features = sp.diags_array(np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0)) @ features
+    if sp.issparse(features):
+        return sparse_tensor(features)
+    return torch.from_numpy(np.ascontiguousarray(features, np.float32))
+
+
+def drop(X: Any, share: float, training: bool) -> Any:
+    """Dropout; of a CSR tensor only stored values are drawn, because zeros stay zeros."""
+    import torch
+    from torch.nn.functional import dropout
+
+    if X.layout != torch.sparse_csr:
+        return dropout(X, share, training)
+    if not training or not share:
+        return X
+    values = dropout(X.values(), share, training)
+    return torch.sparse_csr_tensor(X.crow_indices(), X.col_indices(), values, X.shape, check_invariants=False)
+
+
+def train(
+    step: Callable[[], Any],
+    optimizer: Any,
+    epochs: int,
+    progress: Progress,
+) -> None:
+    """Minimise what ``step`` returns."""
+    for epoch in range(epochs):
+        optimizer.zero_grad()
+        step().backward()
+        optimizer.step()
+        progress(epoch + 1, epochs)
+
+
+def classify(
+    problem: Problem,
+    parameters: list[Any],
+    forward: Callable[[bool], Any],
+    progress: Progress,
+    *,
+    epochs: int,
+    lr: float,
+    patience: int,
+) -> NDArray[np.float32]:
+    """Train a classifier on the training nodes; return its logits at the best epoch on validation nodes.
+
+    Parameters
+    ----------
+    problem : Problem
+    parameters : list of dicts
+        Parameter groups of Adam.
+    forward : callable
+        Takes whether this is training (with dropout) and returns logits of all nodes.
+    progress : callable
+    epochs, lr
+        Of Adam.
+    patience : int
+        Stop after this many epochs without a better validation accuracy or a lower validation loss.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, classes)
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    assert problem.codes is not None
+    codes = torch.from_numpy(problem.codes)
+    fitted, checked = torch.from_numpy(problem.train), torch.from_numpy(problem.validation)
+    optimizer = torch.optim.Adam(parameters, lr=lr)
+    best: tuple[float, float] = (-1.0, -np.inf)
+    lowest, waited, kept = np.inf, 0, None
+    for epoch in range(epochs):
+        optimizer.zero_grad()
+        cross_entropy(forward(True)[fitted], codes[fitted]).backward()
+        optimizer.step()
+        with torch.no_grad():
+            logits = forward(False)
+            loss = float(cross_entropy(logits[checked], codes[checked]))
+            right = float((logits[checked].argmax(dim=1) == codes[checked]).float().mean())
+        progress(epoch + 1, epochs)
+        waited = 0 if loss < lowest or right > best[0] else waited + 1
+        lowest = min(lowest, loss)
+        if (right, -loss) > best:
+            best, kept = (right, -loss), logits
+        if waited >= patience:
+            break
+    assert kept is not None
+    return np.asarray(kept.numpy())
+
+
+def to_numpy(tensor: Any) -> NDArray[np.float32]:
+    """A tensor without its gradient."""
+    return np.asarray(tensor.detach().numpy(), np.float32)
