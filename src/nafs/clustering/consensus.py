@@ -103,7 +103,9 @@ class ClusterSearch:
         for hop, matrix in sweep:
             if not self.hops:
                 self._draw(len(matrix), max(sample, 10 * most_clusters))
-            largest = float(np.abs(matrix).max(initial=0)) or 1.0  # so that products neither vanish nor overflow
+            largest = (
+                float(np.abs(matrix).max(initial=0)) or 1.0
+            )  # so that products neither vanish nor overflow
             rows = np.asarray(matrix if self.sample is None else matrix[self.sample], np.float32) / largest
             directions = Directions.of(rows, 4 * most_clusters)
             self.hops[hop] = directions
@@ -133,7 +135,8 @@ class ClusterSearch:
         """
         if not 1 <= n_clusters <= self.n_nodes:
             raise InputError(
-                Parameter("n_clusters"), f" must be from 1 to the number of nodes, {self.n_nodes}; got {n_clusters}"
+                Parameter("n_clusters"),
+                f" must be from 1 to the number of nodes, {self.n_nodes}; got {n_clusters}",
             )
         candidates, hops = self.candidates(n_clusters, seed)
         agreements = pairwise_agreement(candidates, n_clusters)
