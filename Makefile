@@ -1,14 +1,14 @@
-# Everything runs in a virtual environment of its own, set up on first use and again when files change.
+# Every target runs in a virtual environment, which is created on first use and updated when files change.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type f -not -path '*/__pycache__/*')
 
-# Real data sets for tests and benchmarks; what needs them is skipped where there are none.
+# Real data sets; tests and benchmarks that need them are skipped without them.
 NAFS_DATA_HOME ?= $(abspath $(wildcard ../shared/datasets))
 export NAFS_DATA_HOME
 
-.PHONY: demo test test-slow lint format bench sanitize clean
+.PHONY: demo test test-slow lint format bench docs sanitize clean
 
 demo: $(VENV)/plot
 	$(BIN)/nafs demo --force
@@ -28,6 +28,9 @@ format: $(VENV)/lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
 
@@ -43,7 +46,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet .
 	touch $@
 
-$(VENV)/plot $(VENV)/test $(VENV)/lint $(VENV)/bench: $(VENV)/%: $(VENV)/installed
+$(VENV)/plot $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet '.[$*]'
 	touch $@
 

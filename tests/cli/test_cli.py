@@ -44,7 +44,7 @@ def test_parquet_has_ids_labels_and_vectors(place, capsys):
         "peak memory",
     ):
         assert word in shown
-    assert "weights come from column 'weight'" in shown
+    assert "source = 'source', target = 'target', weight = 'weight'" in shown
 
 
 def test_other_forms_of_output(place):

@@ -74,7 +74,7 @@ BAD_FEATURES = {
     "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
     "words": ("f.csv", "id,a\nann,1\nbob,many\n", "line 3: 'many' in column 'a' is not a number"),
     "missing": ("f.csv", "id,a\nann,1\nbob,\n", "line 3: the feature 'a' is missing, infinite"),
-    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' comes 2 times (rows 1 and 3)"),
+    "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' occurs 2 times (rows 1 and 3)"),
     "no rows": ("f.csv", "id,a\n", "the table has no rows"),
     "matrix for named nodes": ("f.npy", np.eye(4), "rows are nodes 0..3, but e.csv names 'ann'"),
     "pickle": ("f.npy", np.array([{"a": 1}], dtype=object), "pickled objects, which are not opened"),
@@ -95,10 +95,6 @@ def test_bad_features_get_one_line_and_exit_code_2(place, capsys, name):
     assert not Path("z.csv").exists()
 
 
-# Rooms that do not raise InputError yet name the Python parameter.
-NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method still raise plain errors")
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -109,13 +105,13 @@ NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method s
         ("embed e.csv -o nowhere/z.csv", "does not exist; create it first"),
         ("embed . -o z.csv", "is a folder but not a saved graph"),
         ("embed e.csv -o z.csv --hops x", "--hops must be a whole number or auto; got 'x'"),
-        pytest.param("embed e.csv -o z.csv --hops -1", "--hops must be", marks=NOT_YET),
+        ("embed e.csv -o z.csv --hops -1", "--hops must be 0 or more; got -1"),
         ("embed e.csv -o z.csv --r 0,x", "--r must be numbers separated by commas"),
         ("embed e.csv -o z.csv --r 2", "r must lie in [0, 1]"),
         ("embed e.csv -o z.csv --threads 0", "--threads must lie in 1..1024"),
         ("embed e.csv -o z.csv --ensemble sum", "--ensemble must be one of"),
         ("embed e.csv -o z.csv --memory-limit lots", "--memory-limit must look like"),
-        pytest.param("embed e.csv -o z.csv --memory-limit 1kB", "than the --memory-limit", marks=NOT_YET),
+        ("embed e.csv -o z.csv --memory-limit 1kB", "than the --memory-limit of 1 kB"),
         ("embed e.csv -o z.csv --layout heap", "--layout must be one of"),
         ("embed e.csv -o z.csv --source nope", "no column 'nope' for the source"),
         ("describe e.csv --source memory_limit", "no column 'memory_limit' for the source"),
@@ -127,6 +123,7 @@ NOT_YET = pytest.mark.xfail(strict=False, reason="engines and smoothing.method s
         ("similar e.csv", "name at least one node, or use --all"),
         ("similar e.csv --all", "name a file with --output"),
         ("describe e.csv --csv --json", "choose one of --json and --csv"),
+        ("datasets info nope", "unknown data set 'nope'"),
         (
             "suggest-links e.csv --embedding z.npy --hops 3",
             "--hops has no effect: the vectors",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from nafs.cli import (
+    classify,
     convert,
     datasets,
     demo,
@@ -36,6 +37,7 @@ app.command(name="embed")(embed.embed)
 app.command(name="plan")(plan.plan)
 app.command(name="describe")(describe.describe)
 app.command(name="convert")(convert.convert)
+app.command(name="classify")(classify.classify)
 app.command(name="similar")(similar.similar)
 app.command(name="suggest-links")(suggest_links.suggest_links)
 app.command(name="report")(report.report)

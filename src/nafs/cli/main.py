@@ -89,7 +89,7 @@ def _explain(error: Exception) -> int:
 
 def _is_input_error_of_old(error: Exception) -> bool:
     """TRANSITIONAL: errors of rooms that do not raise InputError yet. Delete this with its only use."""
-    rooms = ("engines", "selection", "estimator", "embedding", "smoothing")
+    rooms = ("datasets",)
     names = []
     at = error.__traceback__
     while at is not None:

@@ -123,6 +123,28 @@ class Reading:
             panel=READING,
         ),
     ] = ()
+    text: Annotated[
+        tuple[str, ...],
+        text_flag(
+            "--text",
+            metavar="COLUMNS",
+            help="Columns of the feature table that hold text, where their values do not show it.",
+            parse=_names,
+            write=",".join,
+            panel=READING,
+        ),
+    ] = ()
+    category: Annotated[
+        tuple[str, ...],
+        text_flag(
+            "--category",
+            metavar="COLUMNS",
+            help="Columns of the feature table that hold categories, such as numeric codes.",
+            parse=_names,
+            write=",".join,
+            panel=READING,
+        ),
+    ] = ()
     delimiter: Annotated[
         str | None,
         text_flag(

@@ -1,4 +1,4 @@
-"""What a Python user holds: vectors keyed by node id, and the function that makes them."""
+"""Embeddings keyed by node id, and the function that computes them."""
 
 from nafs.embedding.embedding import Embedding
 from nafs.embedding.making import embed, embedding_of, with_some_features

@@ -1,4 +1,4 @@
-"""A graph in, an embedding out."""
+"""Compute the embedding of a graph."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ def embed(
     client: Any = None,
     progress: ProgressCallback | None = None,
 ) -> Embedding:
-    """The embedding of a graph, keyed by its node ids.
+    """Compute the embedding of a graph, keyed by its node ids.
 
     Parameters
     ----------
     graph : Graph, NetworkX or igraph graph, PyG Data, data frame of edges, or pair (edges, nodes) of frames
-        Where it has no features, structural ones are made from its edges.
+        If it has no features, structural ones are computed from its edges.
     n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
         As in :class:`nafs.NAFS`.
     columns, seed : int
-        Of the structural features.
+        Number of columns and seed of the structural features.
     state_dtype, n_threads, memory_limit, engine, work_dir
         As in :class:`nafs.NAFS`.
     dtype : {"float32", "float16"}
-        Of the embedding.
+        Type of the embedding.
     resume : bool
         Resume the interrupted run in ``work_dir``, if there is one.
     client : dask.distributed.Client or str, optional
-        For ``engine="dask"``: a client or the address of a scheduler. By default the client in use, or else
-        workers on this machine.
+        For ``engine="dask"``: a client or the address of a scheduler. By default the current client, or
+        else workers on this machine.
     progress : callable, optional
         Called at least once per hop with a :class:`nafs.Progress`.
 
@@ -104,13 +104,13 @@ def embed(
 
 
 def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:
-    """The result of a job as an embedding with the ids and labels of its graph."""
+    """The outcome of a job as an embedding with the ids and labels of its graph."""
     settings = outcome.settings | {"input": job.fingerprint}
     return Embedding(outcome.matrix, graph.id_array, graph.labels, settings, outcome.choice, outcome.file)
 
 
 def with_some_features(graph: Graph, columns: int = DEFAULT_COLUMNS, seed: int = 0) -> Graph:
-    """The graph itself if it has features; otherwise with structural ones, and a note about them."""
+    """The graph itself if it has features; otherwise the graph with structural features and a note."""
     if graph.features is not None:
         return graph
     job = Job.of(graph, Settings.of(columns=columns, seed=seed))

@@ -1,4 +1,4 @@
-"""How long a run will take, guessed from about a second of it."""
+"""Estimate the duration of a run from about one second of work."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nafs.smoothing.hops import Hops
 from nafs.smoothing.method import Method
 
 _COLUMNS = 32
-_ENOUGH = 50  # hops
-_MOST_VALUES = 1 << 26  # of the probe's own state
+_ENOUGH = 50  # hops to time
+_MOST_VALUES = 1 << 26  # in the state of the probe
 
 
 def guess_seconds(
     graph: Adjacency, n_features: int, method: Method, *, n_threads: int = 1, budget: float = 1.0
 ) -> float:
-    """Seconds that an embedding would take, from a few hops over a few columns of random numbers.
+    """Estimated seconds of an embedding, from a few hops over a few columns of random numbers.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def guess_seconds(
     method : Method
     n_threads : int
     budget : float
-        Seconds to spend; at least two hops are made.
+        Seconds to spend; at least one hop is timed.
 
     Returns
     -------
@@ -39,13 +39,13 @@ def guess_seconds(
     try:
         hops = Hops(graph, read_features(random), method, method.r[:1], n_threads=n_threads)
         hops.advance()
-        hops.advance()  # touches its memory for the first time
-        taken: list[float] = []
+        hops.advance()  # the first touch of its memory is slow
+        durations: list[float] = []
         end = time.perf_counter() + budget
-        while not taken or (time.perf_counter() < end and len(taken) < _ENOUGH):
+        while not durations or (time.perf_counter() < end and len(durations) < _ENOUGH):
             start = time.perf_counter()
             hops.advance()
-            taken.append(time.perf_counter() - start)
+            durations.append(time.perf_counter() - start)
     finally:
         _kernel.release_threads()
-    return float(np.median(taken)) * n_features / columns * (method.n_hops + 1) * len(method.r)
+    return float(np.median(durations)) * n_features / columns * (method.n_hops + 1) * len(method.r)

@@ -1,4 +1,4 @@
-"""From settings to an embedding: every decision is made here, once, and then executed.
+"""From settings to an embedding: ``decide`` makes every decision once, and ``execute`` runs it.
 
 >>> import numpy as np
 >>> from nafs import Graph

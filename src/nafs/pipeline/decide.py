@@ -1,4 +1,4 @@
-"""Settle everything that the settings leave open, and plan the run. Nothing is smoothed in full yet."""
+"""Resolve every setting of "auto", and plan the run, before the full features are smoothed."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Decision:
     ----------
     job : Job
     choice : Choice
-        Number of hops, preprocessing and centre, with the reasons for what was left open.
+        Number of hops, preprocessing and centre, with the reasons for automatic choices.
     problem : Problem
-        What the engine is asked to do.
+        The engine's input.
     plan : Plan
         The engine and its plan.
     preparation : Preparation, optional
-        The numbers of a fitted preparation to apply again; by default they are found from the features.
+        A fitted preparation to apply; by default one is fitted to the features.
     """
 
     job: Job
@@ -43,17 +43,17 @@ class Decision:
 
     @property
     def method(self) -> Method:
-        """The method with the number of hops that was chosen."""
+        """The method, with the chosen number of hops."""
         return self.problem.method
 
     @property
     def n_columns(self) -> int:
-        """Columns of the embedding."""
+        """Number of columns of the embedding."""
         return self.method.n_columns(self.problem.size.n_columns)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings by name, with what was chosen filled in."""
+        """All settings by name, with the chosen values filled in."""
         settings = self.job.settings.as_dict() | {
             "n_hops": self.choice.n_hops,
             "preprocessing": self.choice.preprocessing,
@@ -65,7 +65,7 @@ class Decision:
         return settings
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was decided, for people: a name and its value each."""
+        """The decision for people, as pairs of name and value."""
         method, features = self.method, self.problem.size.n_columns
         before = self.job.size.n_columns
         width = f"{features:,}" if features == before else f"{features:,}, reduced from {before:,}"
@@ -82,13 +82,13 @@ class Decision:
 
 
 def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Decision:
-    """Choose what is open, and plan the run.
+    """Resolve the settings of a job, and plan its run.
 
     Parameters
     ----------
     job : Job
     fitted : (Choice, Preparation), optional
-        Choices and preparation of an earlier run to use again.
+        Choices and preparation of an earlier run to reuse.
 
     Returns
     -------
@@ -97,7 +97,8 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
     Raises
     ------
     MemoryLimitError
-        If the run, or making the choice, cannot keep the limit; before features are copied.
+        If the run, or the search for the number of hops, would exceed the limit. Raised before features
+        are copied.
     """
     if fitted is not None:
         choice, preparation = fitted
@@ -160,20 +161,22 @@ def _centers(job: Job, kind: str) -> tuple[str, ...]:
     if preparations.center != AUTO:
         return (preparations.center,)
     for_links = preparations.goal == "links" and job.settings.method.n_hops == AUTO
-    # Standardised columns have mean 0 already.
+    # Standardised columns already have mean 0.
     return ("none", "mean") if for_links and kind != "standardize" else ("none",)
 
 
 def _reduced_width(job: Job) -> int | None:
-    """Columns that the features are reduced to; ``None`` where they stay as wide as they are."""
-    wanted, how = job.settings.preparations.reduce_to, job.settings.preparations.reduction
-    if wanted is None or wanted >= job.size.n_columns:
+    """Number of columns that the features are reduced to; ``None`` if they are not reduced."""
+    requested, how = job.settings.preparations.reduce_to, job.settings.preparations.reduction
+    if requested is None or requested >= job.size.n_columns:
         return None
-    return min(wanted, job.adjacency.n_nodes) if how == "svd" else wanted  # no more directions than rows
+    return (
+        min(requested, job.adjacency.n_nodes) if how == "svd" else requested
+    )  # an SVD has no more directions than rows
 
 
 def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
-    """What the engine will be asked to do, and the memory that preparing the features takes."""
+    """The engine's input. Raises if preparing the features would exceed the memory limit."""
     kind, center, size = choice.preprocessing, choice.center, job.size
     copied = 0 if kind == center == "none" else prepared_nbytes(job.features, kind, center)
     if copied:
@@ -184,7 +187,7 @@ def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
         check_limit(
             job.held + copied + size.nbytes,
             job.settings.resources.limit,
-            "preparing and reducing the features takes",
+            "preparing and reducing the features needs",
             "raise the limit, or reduce them beforehand",
         )
     held = job.held + (job.size.nbytes if job.is_structural else 0)
