@@ -27,7 +27,7 @@ def embed(
     preprocessing: str | None = None,
     center: str = "auto",
     goal: str = "clusters",
-    n_clusters: int | None = None,
+    n_clusters: int | str | None = None,
     reduce_to: int | None = None,
     reduction: str = "svd",
     columns: int = DEFAULT_COLUMNS,
