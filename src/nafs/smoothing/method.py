@@ -120,7 +120,7 @@ def check_hops(n_hops: Any, name: str = "n_hops") -> int:
         raise InputTypeError(Parameter(name), f" must be an integer; got {n_hops!r}")
     if n_hops < 0:
         raise InputError(Parameter(name), f" must be 0 or more; got {n_hops}")
-    if n_hops > MOST_HOPS:
+    if int(n_hops) > MOST_HOPS:
         raise InputError(Parameter(name), f" must be at most {MOST_HOPS:,}; got {str(n_hops)[:30]}")
     return int(n_hops)
 
