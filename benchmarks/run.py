@@ -19,6 +19,7 @@ from nafs.smoothing import _kernel
 NAMES = [
     "import",
     "hop",
+    "order",
     "wide",
     "cached",
     "half",

@@ -74,7 +74,8 @@ function start(data) {
   function paint() {
     map.paint(coloursOf(state.colour, data.n), state.active);
     const alone = state.isolated(clusterColumn);
-    map.setLabels(at("names").checked ? labels.filter(label => alone < 0 || label.code === alone) : []);
+    const byCluster = state.colour === clusterColumn;
+    map.setLabels(at("names").checked ? labels.filter(label => alone < 0 || label.code === alone).map(label => ({ ...label, colour: byCluster && label.colour })) : []);
   }
   colour.addEventListener("change", () => { state.colour = data.columns[Number(colour.value)]; state.changed(); });
   at("names").addEventListener("change", paint);

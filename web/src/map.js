@@ -27,7 +27,7 @@ export class PointMap {
         useDevicePixels: true,
         getCursor: ({ isDragging, isHovering }) => isDragging ? "grabbing" : isHovering ? "pointer" : "grab",
         layerFilter: ({ layer, viewport }) => layer.id.endsWith("-" + viewport.id),
-        onViewStateChange: ({ viewState }) => { this.view = { target: viewState.target, zoom: this.clamped(viewState.zoom) }; this.refresh(); },
+        onViewStateChange: ({ viewState }) => { this.view = { target: viewState.target, zoom: this.clamped(viewState.zoom) }; this.moved = true; this.refresh(); },
         onHover: info => this.onHover(this.nodeOf(info), info.x, info.y),
         onClick: info => { const node = this.nodeOf(info); if (node >= 0) this.onSelect(node); },
         onError: error => console.error(error.message),
@@ -79,7 +79,13 @@ export class PointMap {
   }
 
   captions() {
-    at("captions").replaceChildren(...this.panes.filter(pane => pane.title).map(pane => element("span", {}, pane.title)));
+    const [width, height] = this.paneSize(), side = this.sideBySide(), below = at("tools").offsetHeight + 20;
+    at("captions").replaceChildren(...this.panes.filter(pane => pane.title).map((pane, i) => {
+      const made = element("span", {}, pane.title);
+      made.style.left = (side ? i + 0.5 : 0.5) * width + "px";
+      made.style.top = (side || !i ? below : height + 6) + "px";
+      return made;
+    }));
   }
 
   // colours: four bytes for each node; active: 1 for each node in the foreground.
@@ -104,7 +110,7 @@ export class PointMap {
 
   gather() {
     for (const pane of this.panes) {
-      pane.front = { length: this.front.length, attributes: { getPosition: { value: pick(pane.places, this.front), size: 2 }, getFillColor: { value: this.frontColours, size: 4 } } };
+      pane.front = { length: this.front.length, attributes: { getPosition: { value: pick(pane.places, this.front), size: 2 }, getFillColor: { value: this.frontColours, size: 4, normalized: true } } };
       pane.back = { length: this.back.length, attributes: { getPosition: { value: pick(pane.places, this.back), size: 2 } } };
     }
   }
@@ -152,20 +158,36 @@ export class PointMap {
     if (this.panes.length < 2) return [width, height];
     return this.sideBySide() ? [width / 2, height] : [width, height / 2];
   }
-  fitZoom() { const [width, height] = this.paneSize(); return Math.log2(Math.max(40, Math.min(width, height) - 24) / WORLD); }
+  // What the toolbar and the legend leave of the map: left, top, width, height.
+  room() {
+    const [width, height] = this.paneSize(), tools = at("tools").offsetHeight + 18, legend = at("legend");
+    const left = width > 700 && this.panes.length < 2 && !legend.hidden ? legend.offsetWidth + 18 : 0;
+    const square = Math.min(width - left, height - tools), wide = Math.min(width, height - tools);
+    return square < 0.8 * wide ? [0, tools, width, height - tools] : [left, tools, width - left, height - tools];
+  }
+  fitZoom() { const [, , width, height] = this.room(); return Math.log2(Math.max(40, Math.min(width, height) - 24) / WORLD); }
   clamped(zoom) { return Math.max(this.fitZoom() - 1.5, Math.min(this.fitZoom() + 9, zoom)); }
-  fit() { this.view = { target: [WORLD / 2, WORLD / 2, 0], zoom: this.fitZoom() }; this.refresh(); }
+  fit() {
+    const [left, top, width, height] = this.room(), [full, tall] = this.paneSize(), zoom = this.fitZoom(), scale = 2 ** zoom;
+    const aside = (left + width / 2 - full / 2) / scale, down = (top + height / 2 - tall / 2) / scale;
+    this.view = { target: [WORLD / 2 - aside, WORLD / 2 + down, 0], zoom };
+    this.lastFit = zoom;
+    this.moved = false;
+    this.refresh();
+  }
   resized() {
+    this.captions();
+    if (!this.moved) { this.fit(); return; }
     const before = this.lastFit ?? this.fitZoom();
     this.lastFit = this.fitZoom();
     this.view = { ...this.view, zoom: this.view.zoom + this.lastFit - before };
     this.refresh();
   }
-  zoomBy(steps) { this.view = { ...this.view, zoom: this.clamped(this.view.zoom + steps) }; this.refresh(); }
-  panBy(x, y) { const scale = 2 ** this.view.zoom, [a, b] = this.view.target; this.view = { ...this.view, target: [a + x / scale, b + y / scale, 0] }; this.refresh(); }
+  zoomBy(steps) { this.moved = true; this.view = { ...this.view, zoom: this.clamped(this.view.zoom + steps) }; this.refresh(); }
+  panBy(x, y) { this.moved = true; const scale = 2 ** this.view.zoom, [a, b] = this.view.target; this.view = { ...this.view, target: [a + x / scale, b + y / scale, 0] }; this.refresh(); }
   goTo(node) {
     const place = this.placeOf(node);
-    if (place) { this.view = { target: [...place, 0], zoom: Math.max(this.view.zoom, this.clamped(this.fitZoom() + 1.6)) }; this.refresh(); }
+    if (place) { this.moved = true; this.view = { target: [...place, 0], zoom: Math.max(this.view.zoom, this.clamped(this.fitZoom() + 1.6)) }; this.refresh(); }
   }
   placeOf(node, pane = this.panes[0]) {
     const point = node < 0 || node === undefined ? -1 : this.pointOf ? this.pointOf[node] : node;
@@ -206,7 +228,7 @@ export class PointMap {
       taken.push(box);
       const made = element("span", { class: "label" }, label.text);
       made.style.transform = `translate(-50%,-50%) translate(${x.toFixed(1)}px,${y.toFixed(1)}px)`;
-      made.style.borderColor = css(label.colour());
+      if (label.colour) made.style.borderColor = css(label.colour());
       shown.push(made);
     }
     this.surface.replaceChildren(...shown);

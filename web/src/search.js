@@ -29,7 +29,10 @@ export function buildSearch(data, select) {
     return matches.filter(({ node }) => !seen.has(node) && seen.add(node)).slice(0, MOST);
   }
 
-  const excerpt = (text, place) => (place > 24 ? "… " : "") + text.slice(Math.max(0, place - 24), place + 40);
+  const excerpt = (text, place) => {
+    const start = place > 24 ? text.indexOf(" ", place - 24) + 1 : 0;
+    return (start > 0 && start <= place ? "… " + text.slice(start, place + 40) : text.slice(place > 24 ? place : 0, place + 40));
+  };
   const close = () => { list.hidden = true; current = -1; field.setAttribute("aria-expanded", "false"); field.removeAttribute("aria-activedescendant"); };
   const take = node => { close(); at("status").textContent = "Selected " + data.ids[node]; select(node, true); };
 

@@ -19,13 +19,14 @@ from nafs.cli.rivals import check_request, compare_with_rivals, show_comparison
 from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.links import SCORES
+from nafs.pipeline import Job, search_clusters
 from nafs.readers.vectors import read_embedding
 
 if TYPE_CHECKING:
     from nafs.rivals import Comparison
     from nafs.tasks import TaskResult
 
-METHODS = ("mixture", "kmeans")
+METHODS = ("consensus", "mixture", "kmeans")
 TASKS = ("clustering", "links", "classification")
 FOR_EACH_TASK = EmbeddingOptions(goal="auto")  # clusters or links, as the task needs it
 _PANEL = "Tasks"
@@ -61,8 +62,8 @@ def evaluate(
     ] = 10,
     method: Annotated[
         str,
-        flag("--method", help="Clustering by mixture, or by kmeans as in the paper.", panel=_PANEL),
-    ] = "mixture",
+        flag("--method", help="Clustering by consensus, mixture, or kmeans as in the paper.", panel=_PANEL),
+    ] = "consensus",
     score: Annotated[
         str,
         flag(
@@ -227,10 +228,15 @@ class _Judge:
         """Clusters against the classes and the edges."""
         from nafs.tasks import evaluate_clustering
 
-        n_clusters = self.options.n_clusters
+        n_clusters, source = self.options.n_clusters, self.matrix
+        if self.options.n_hops == "auto" and self.method == "consensus":
+            # Every seed makes the whole choice again, the number of hops included.
+            classes = n_clusters or (None if self.graph.labels is None else len(self.graph.labels.classes))
+            settings = self.options.settings(goal="clusters", n_clusters=classes)
+            source = search_clusters(Job.of(self.graph, settings))
         return [
             evaluate_clustering(
-                self.matrix, self.graph, n_clusters=n_clusters, method=self.method, seeds=self.seeds
+                source, self.graph, n_clusters=n_clusters, method=self.method, seeds=self.seeds
             )
         ]
 

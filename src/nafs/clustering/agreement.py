@@ -28,8 +28,12 @@ def pairwise_agreement(partitions: Labels, n_clusters: int) -> NDArray[np.float6
     for i in range(len(partitions)):
         table = members[i * n_clusters : (i + 1) * n_clusters] @ members.T
         tables = table.astype(np.float64).reshape(n_clusters, len(partitions), n_clusters)
-        found[i] = _adjusted(_pairs(tables).sum(axis=(0, 2)), _pairs(sizes[i]).sum(), _pairs(sizes).sum(axis=1),
-                             partitions.shape[1])
+        found[i] = _adjusted(
+            _pairs(tables).sum(axis=(0, 2)),
+            _pairs(sizes[i]).sum(),
+            _pairs(sizes).sum(axis=1),
+            partitions.shape[1],
+        )
     return found
 
 
@@ -41,7 +45,9 @@ def rand_index(first: Labels, second: Labels, n_clusters: int) -> float:
     return float(_adjusted(_pairs(table).sum(), rows, columns, len(first)))
 
 
-def vote(partitions: Labels, weights: NDArray[np.float64], start: Labels, n_clusters: int, rounds: int = 2) -> Labels:
+def vote(
+    partitions: Labels, weights: NDArray[np.float64], start: Labels, n_clusters: int, rounds: int = 2
+) -> Labels:
     """The partition that gives each node the cluster most partitions give it.
 
     Parameters

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_NARROW = 1024  # columns; up to here directions come from the columns' own products
+
 Rows = NDArray[np.float32]
 
 
@@ -31,7 +33,7 @@ class Directions:
 
     @classmethod
     def of(cls, matrix: NDArray[Any], n_columns: int) -> Directions:
-        """The leading directions of a matrix, from the products of its columns.
+        """The leading directions of a matrix; an approximation where it is wide.
 
         Examples
         --------
@@ -41,6 +43,12 @@ class Directions:
         array([3., 2.])
         """
         rows = np.asarray(matrix, np.float32)
+        if rows.shape[1] > _NARROW:
+            from sklearn.utils.extmath import randomized_svd
+
+            _, sizes, right = randomized_svd(rows, min(n_columns, *rows.shape), n_iter=3, random_state=0)
+            axes = np.ascontiguousarray(right.T, np.float32)
+            return cls(rows @ axes, np.asarray(sizes, np.float64), axes)
         values, vectors = np.linalg.eigh((rows.T @ rows).astype(np.float64))
         first = np.argsort(-values, kind="stable")[:n_columns]
         axes = vectors[:, first].astype(np.float32)

@@ -96,7 +96,9 @@ class Mixture(NamedTuple):
         return np.concatenate(parts)
 
 
-def fit_mixture(points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, max_iter: int) -> Mixture:
+def fit_mixture(
+    points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, max_iter: int
+) -> Mixture:
     """Expectation and maximisation from given clusters.
 
     With one covariance for all, whitening makes each step two products of the size of K-means' own; a

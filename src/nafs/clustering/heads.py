@@ -10,7 +10,8 @@ each row.
 - ``projection_mixture``: the mixture started by ``projection``.
 - ``singular``: K-means on unit rows of the left singular vectors 2 to k + 1, which gives every direction the
   same weight (Lin et al., 2024).
-- ``subspace``: spectral clustering by the squared products of left singular vectors (Fettal et al., AAAI 2023).
+- ``subspace``: spectral clustering by the squared products of left singular vectors (Fettal et al., AAAI
+  2023).
 """
 
 from __future__ import annotations

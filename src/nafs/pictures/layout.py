@@ -134,7 +134,10 @@ def tsne(
     apart = np.sqrt(np.maximum(2 - 2 * cosines.astype(np.float64), 0))
     logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of any start that is a map
     affinities = PerplexityBasedNN(
-        perplexity=perplexity, knn_index=PrecomputedNeighbors(near, apart), n_jobs=n_threads, random_state=seed
+        perplexity=perplexity,
+        knn_index=PrecomputedNeighbors(near, apart),
+        n_jobs=n_threads,
+        random_state=seed,
     )
     # Copies of a row would start, and stay, in one place.
     jitter = np.random.default_rng(seed).normal(scale=_SMALL / 100, size=(n, 2))

@@ -16,13 +16,13 @@ _PAIRS = 1 << 18  # compared at a time
 
 
 def nearest_for_page(rows: NDArray[np.int64], scores: NDArray[np.float32]) -> dict[str, Any]:
-    """The nearest nodes of each node, with scores in 8 bits."""
+    """The nearest nodes of each node, with scores in 16 bits."""
     k = min(NEAREST, rows.shape[1])
     shares = np.clip(scores[:, :k] / 2 + 0.5, 0, 1)
     return {
         "k": k,
         "rows": rows[:, :k].astype(np.int32),
-        "scores": np.rint(shares * 255).astype(np.uint8),
+        "scores": np.rint(shares * 65535).astype(np.uint16),
     }
 
 
