@@ -8,7 +8,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type f -not -path '*/
 NAFS_DATA_HOME ?= $(abspath $(wildcard ../shared/datasets))
 export NAFS_DATA_HOME
 
-.PHONY: demo test test-slow lint format bench docs sanitize clean
+.PHONY: demo test test-slow lint format bench docs torture sanitize clean
 
 demo: $(VENV)/plot
 	$(BIN)/nafs demo --force
@@ -33,6 +33,10 @@ docs: $(VENV)/docs
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
+
+# Damages files and kills runs for an hour or two; the counts go into docs/reliability.md.
+torture: $(VENV)/test
+	$(BIN)/python tools/torture.py
 
 sanitize: $(VENV)/test
 	PYTHON=$(abspath $(BIN)/python) tools/sanitize.sh

@@ -1,4 +1,4 @@
-"""Damage to files that knows how they are built: tokens of text, fields of headers, members of archives, bytes."""
+"""Damage to files that knows how they are built: tokens, fields of headers, members of archives, bytes."""
 
 import gzip
 import io

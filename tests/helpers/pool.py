@@ -1,4 +1,4 @@
-"""Processes that read damaged files, watched from outside: deaths and hangs are seen, and a new one is started."""
+"""Processes that read damaged files, watched from outside: dead and hanging ones are replaced."""
 
 import json
 import os
