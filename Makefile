@@ -8,13 +8,17 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type f -not -path '*/
 NAFS_DATA_HOME ?= $(abspath $(wildcard ../shared/datasets))
 export NAFS_DATA_HOME
 
+# Test files run side by side. Threads that wait must not spin, or they take the cores of the other files.
+WORKERS ?= 2
+QUIET_THREADS := OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
+
 .PHONY: demo test test-slow lint format bench docs torture sanitize clean
 
 demo: $(VENV)/plot
 	$(BIN)/nafs demo --force
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest --doctest-modules --pyargs nafs tests
+	$(QUIET_THREADS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --doctest-modules --pyargs nafs tests
 
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest --slow --doctest-modules --pyargs nafs tests
