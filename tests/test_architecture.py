@@ -12,6 +12,7 @@ PACKAGE = Path(nafs.__file__).parent
 FLOW = [
     "_support",
     "graph",
+    "tables",
     "readers",
     "datasets",
     "smoothing",
@@ -21,6 +22,7 @@ FLOW = [
     "links",
     "selection",
     "pipeline",
+    "model",
     "estimator",
     "writers",
     "similarity",

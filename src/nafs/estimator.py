@@ -44,9 +44,9 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     center : {"auto", "none", "mean", "stationary"}, default="auto"
         Row that is subtracted from all rows; "auto" is "none", or "mean" if that is better for links.
     goal : {"clusters", "links"}, default="clusters"
-        What ``n_hops="auto"`` optimises: modularity of clusters, or prediction of hidden edges.
-    n_clusters : int, optional
-        Number of clusters that ``n_hops="auto"`` assumes; 8 by default.
+        What ``n_hops="auto"`` optimises: agreement on clusters, or prediction of hidden edges.
+    n_clusters : int or "auto", optional
+        Clusters that ``n_hops="auto"`` looks for; by default their number is chosen too.
     reduce_to : int, optional
         Reduce wider features to this many columns before smoothing; :meth:`explain` says what is lost.
     reduction : {"svd", "random"}, default="svd"
@@ -101,7 +101,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         preprocessing: str | None = None,
         center: str = "auto",
         goal: str = "clusters",
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         reduce_to: int | None = None,
         reduction: str = "svd",
         n_neighbors: int = 10,

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from panel_runs import R, on_disk
 from random_graphs import random_graph
 
+from nafs._support.errors import InputError
 from nafs.engines.panels import list_tasks, missing, results_of
 from nafs.engines.work import WorkFolder, fingerprint
 from nafs.graph import Features, read_adjacency, read_features
@@ -195,3 +196,17 @@ def test_checksums_distinguish_rows_of_sparse_features():
     graph = read_adjacency(np.zeros((2, 2)))
     read = [Features(None, matrix.astype(np.float32)) for matrix in (one, two)]
     assert fingerprint(graph, read[0]) != fingerprint(graph, read[1])
+
+
+def test_a_flipped_bit_in_a_header_is_noticed(tmp_path):
+    folder = WorkFolder(tmp_path / "w")
+    folder.path.mkdir()
+    with folder.making("a", (4, 2), np.float32) as array:
+        array[:] = 1.5
+    folder.check("a")
+    content = folder.file("a").read_bytes()
+    for old, new in ((b"'<f4'", b"'<i4'"), (b"(4, 2)", b"(2, 4)"), (b"False", b"True ")):
+        assert old in content
+        folder.file("a").write_bytes(content.replace(old, new))
+        with pytest.raises(InputError, match="is damaged"):
+            folder.check("a")

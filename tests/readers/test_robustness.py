@@ -434,3 +434,41 @@ def test_frames_with_a_huge_index(tmp_path):
     nodes = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index([2**63 - 1, 1], name="user"))
     graph = from_edges(([2**63 - 1], [1]), nodes)
     assert graph.ids.tolist() == [2**63 - 1, 1]
+
+
+class TestMagnitudes:
+    def graph(self, weight, value):
+        edges = (["a", "b", "c"], ["b", "c", "a"], [weight, weight, 2 * weight])
+        return from_edges(
+            edges, {"id": ["a", "b", "c"], "x": [value, -value, value / 3], "y": [1.0, 2.0, 3.0]}
+        )
+
+    @pytest.mark.parametrize("r", [0.0, 0.5, 1.0])
+    def test_large_weights_and_features(self, r):
+        from nafs import NAFS
+
+        assert np.isfinite(NAFS(n_hops=3, r=(r,)).fit_transform(self.graph(1e6, 1e28))).all()
+        if r == 1.0:
+            with pytest.raises(InputError, match="together too large"):
+                NAFS(n_hops=3, r=(r,)).fit_transform(self.graph(1e12, 1e28))
+        else:
+            assert np.isfinite(NAFS(n_hops=3, r=(r,)).fit_transform(self.graph(1e12, 1e28))).all()
+
+    @pytest.mark.parametrize("value", [3e38, np.inf, np.nan])
+    def test_saved_features_that_are_damaged(self, tmp_path, value):
+        from nafs import NAFS
+
+        self.graph(2.0, 1.0).save(tmp_path / "g")
+        values = np.load(tmp_path / "g" / "features.npy")
+        values[1, 0] = value
+        np.save(tmp_path / "g" / "features.npy", values)
+        with pytest.raises(InputError, match="features"):
+            NAFS(n_hops=3).fit_transform(Graph.load(tmp_path / "g"))
+
+    def test_inner_products_that_overflow(self):
+        from nafs.similarity import nearest
+
+        matrix = np.array([[1e20, 0], [1e20, 1], [0, 1e20]], np.float32)
+        with pytest.raises(InputError, match="too large for inner products"):
+            nearest(matrix, np.array([0]), 1, score="inner")
+        assert nearest(matrix, np.array([0]), 1)[0].tolist() == [[1]]

@@ -8,7 +8,7 @@ from random_graphs import random_graph
 
 from nafs import NAFS, Graph, embed
 from nafs.clustering import mixture, project
-from nafs.clustering.gaussian_mixture import _fit
+from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.measures import agreement
 from nafs.datasets import contextual_sbm, power_law
 from nafs.graph import read_features
@@ -140,7 +140,7 @@ def test_the_mixture_agrees_with_scikit_learn():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 4, 600)
     points = 3 * rng.standard_normal((4, 5))[truth] + rng.standard_normal((600, 5)) * [1, 2, 3, 1, 0.5]
-    ours = _fit(points, truth, 4, 100)
+    ours = fit_mixture(points, truth, 4, 100)
     means = np.array([points[truth == code].mean(axis=0) for code in range(4)])
     apart = points - means[truth]
     theirs = GaussianMixture(

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,13 +81,17 @@ def read_header(file: IO[bytes], where: str) -> Header:
     return Header(np.dtype(f"{order}{kind}{size}"), match[4] == b"True", shape, 8 + width + length)
 
 
-def load_npy(path: str | os.PathLike[str], *, mmap: bool = True) -> NDArray[Any]:
+def load_npy(
+    path: str | os.PathLike[str], *, mmap: bool = True, mode: Literal["r", "c"] = "r"
+) -> NDArray[Any]:
     """The array in a .npy file, mapped into memory or read.
 
     Parameters
     ----------
     path : path
     mmap : bool
+    mode : {"r", "c"}
+        Of the mapping: "c" keeps changes in memory.
     """
     where = os.fspath(path)
     size = Path(where).stat().st_size
@@ -102,7 +106,7 @@ def load_npy(path: str | os.PathLike[str], *, mmap: bool = True) -> NDArray[Any]
         if not mmap:
             return header.array(file.read(header.nbytes)).copy(order="K")
     order: Any = "F" if header.fortran else "C"
-    return np.asarray(np.memmap(where, header.dtype, "r", header.offset, header.shape, order))
+    return np.asarray(np.memmap(where, header.dtype, mode, header.offset, header.shape, order))
 
 
 def read_npy(file: IO[bytes], size: int, where: str) -> NDArray[Any]:

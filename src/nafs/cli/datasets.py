@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nafs.cli.console import say
-from nafs.cli.flags import command
+from nafs.cli.flags import command, flag
 from nafs.cli.options import Force, Quiet, TablePrinting
 from nafs.datasets.catalog import CATALOG, find
 from nafs.datasets.download import data_home, fetch, is_present
@@ -63,11 +63,14 @@ def copy_example(
 @command
 def fetch_some(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets to download.")],
+    unverified: Annotated[
+        bool, flag("--unverified", help="Also download files whose checksum is not known.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Download data sets into the data folder and verify their checksums."""
     for entry in [find(name) for name in names]:
-        for path in fetch(entry, progress=not quiet):
+        for path in fetch(entry, progress=not quiet, unverified=unverified):
             if not quiet:
                 say(str(path))
 

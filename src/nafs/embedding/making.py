@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from nafs.answers import Clusters, clusters_of
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
@@ -27,7 +28,7 @@ def embed(
     preprocessing: str | None = None,
     center: str = "auto",
     goal: str = "clusters",
-    n_clusters: int | None = None,
+    n_clusters: int | str | None = None,
     reduce_to: int | None = None,
     reduction: str = "svd",
     columns: int = DEFAULT_COLUMNS,
@@ -101,6 +102,55 @@ def embed(
     with execute(decide(job), progress) as outcome:
         embedding = embedding_of(graph, job, outcome)
     return replace(embedding, file=None)
+
+
+def cluster(
+    graph: Any,
+    n_clusters: int | str = "auto",
+    *,
+    preprocessing: str | None = None,
+    n_threads: int | None = None,
+    memory_limit: int | str | None = None,
+    columns: int = DEFAULT_COLUMNS,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Clusters:
+    """Clusters of a graph's nodes, by the consensus of many partitions at many numbers of hops.
+
+    Parameters
+    ----------
+    graph : Graph, or anything that :func:`embed` takes
+    n_clusters : int or "auto"
+    preprocessing, n_threads, memory_limit, columns, seed, progress
+        As in :func:`embed`.
+
+    Returns
+    -------
+    Clusters
+
+    Examples
+    --------
+    >>> import nafs
+    >>> from nafs.datasets import contextual_sbm
+    >>> graph = contextual_sbm(200, n_classes=2, homophily=0.95, signal=2.0, seed=0)
+    >>> nafs.cluster(graph, 2).to_pandas().cluster.nunique()
+    2
+    """
+    graph = as_graph(graph)
+    embedding = embed(
+        graph,
+        n_hops="auto",
+        n_clusters=n_clusters,
+        preprocessing=preprocessing,
+        n_threads=n_threads,
+        memory_limit=memory_limit,
+        columns=columns,
+        seed=seed,
+        progress=progress,
+    )
+    assert embedding.choice is not None
+    assert embedding.choice.clustering is not None
+    return clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
 
 
 def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:

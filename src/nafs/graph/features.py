@@ -26,6 +26,7 @@ class Features:
 
     dense: NDArray[np.float32] | None
     sparse: Any = None
+    encoding: Any = None  # how a table of mixed columns became these features; see nafs.readers.mixed
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Features:

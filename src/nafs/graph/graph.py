@@ -162,7 +162,12 @@ class Graph:
         return sum(sizes)
 
     def with_features(
-        self, features: Any, *, id_column: str | int | None = None, notes: Sequence[str] = ()
+        self,
+        features: Any,
+        *,
+        id_column: str | int | None = None,
+        feature_names: Sequence[str] | None = None,
+        notes: Sequence[str] = (),
     ) -> Graph:
         """The same nodes and edges with other features.
 
@@ -173,6 +178,8 @@ class Graph:
             :mod:`nafs.graph.node_columns`; without ids they are in the order of the nodes.
         id_column : str or int, optional
             Column of a data frame that holds the ids, by name or by number from 1; "index" is its index.
+        feature_names : sequence of str, optional
+            Names of the columns of a matrix.
         notes : sequence of str
             Appended to the notes of the graph.
 
@@ -189,7 +196,8 @@ class Graph:
         array([[30.],
                [40.]], dtype=float32)
         """
-        names, more = None, list(notes)
+        names: Any = feature_names
+        more = list(notes)
         if isinstance(features, dict) or hasattr(features, "__arrow_c_stream__"):
             from nafs.graph.node_rows import aligned_features
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_folder
 from nafs._support.errors import InputError
+from nafs._support.npy import load_npy
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph
@@ -40,6 +42,7 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
         arrays["weights"] = adjacency.weights
     if features is not None:
         about["features"] = features.shape[1]
+        about["encoded"] = features.encoding is not None
         arrays |= features.arrays("features")
     if graph.feature_names is not None:
         about["feature_names"] = list(graph.feature_names)
@@ -95,6 +98,8 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         features = Features.from_arrays(
             {"indptr": indptr, "indices": indices, "values": values}, (n, about["features"])
         )
+    if features is not None and about.get("encoded") is True:
+        features = replace(features, encoding=True)  # the encoder is not saved, but its scaling counts
     labels = None
     if "labels" in arrays:
         codes = _take(folder, arrays, "labels", np.int32, n)
@@ -148,9 +153,7 @@ def _load_array(folder: Path, name: str, mmap: bool) -> NDArray[Any]:
     if not name.isidentifier():
         raise _damaged(folder, f"{MARKER} lists an array {name!r}")
     try:
-        return np.asarray(
-            np.load(folder / f"{name}.npy", mmap_mode="r" if mmap else None, allow_pickle=False)
-        )
+        return load_npy(folder / f"{name}.npy", mmap=mmap)
     except FileNotFoundError:
         raise _damaged(folder, f"{name}.npy is missing") from None
     except (ValueError, EOFError, OSError) as error:

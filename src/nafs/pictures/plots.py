@@ -211,3 +211,36 @@ def plot_curves(
     axis.grid(alpha=0.3)
     axis.legend()
     return figure
+
+
+def plot_bars(
+    bars: Mapping[str, Sequence[float]], *, title: str = "", label: str = "", strong: str = ""
+) -> Any:
+    """Horizontal bars of means with deviations, in the order in which they are given.
+
+    Parameters
+    ----------
+    bars : mapping
+        Several values under each name.
+    title, label : str
+        Above the figure, and under its axis.
+    strong : str
+        Name of the bar to stress.
+
+    Returns
+    -------
+    matplotlib figure
+    """
+    figure = new_figure(7, 1.2 + 0.3 * len(bars))
+    axis = figure.subplots()
+    means = [float(np.mean(values)) for values in bars.values()]
+    spread = [float(np.std(values)) for values in bars.values()]
+    colours = [COLOURS[1] if name == strong else COLOURS[0] for name in bars]
+    drawn = axis.barh(range(len(bars)), means, xerr=spread, color=colours, ecolor="#555555")
+    axis.bar_label(drawn, [f"{mean:.3f}" for mean in means], padding=6, fontsize=8)
+    axis.set_yticks(range(len(bars)), list(bars))
+    axis.invert_yaxis()
+    axis.margins(x=0.12)
+    axis.set_xlabel(label)
+    axis.set_title(title)
+    return figure

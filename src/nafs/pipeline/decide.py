@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nafs._support.budget import check_limit
+from nafs.clustering import ClusterSearch
 from nafs.engines.base import FeatureSize, Plan, Problem
 from nafs.engines.choice import choose_plan
 from nafs.pipeline.job import Job
+from nafs.selection import hops_for_clusters
 from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.hops_for_clusters import choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
@@ -104,12 +106,7 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         problem = _problem(job, choice, None if directions is None else directions.shape[1])
         return Decision(job, choice, problem, choose_plan(problem), preparation)
     settings = job.settings
-    kind, reasons = settings.preprocessing, []
-    if kind == AUTO and job.is_structural:
-        kind = "none"  # structural rows have length 1 and no common part
-    elif kind == AUTO:
-        kind, why = judge(job.features)
-        reasons.append(f"preprocessing {kind}: {why}")
+    kind, reasons = _preprocessing(job)
     centers = _centers(job, kind)
     hops = settings.method.n_hops
     open_hops = hops == AUTO
@@ -119,7 +116,33 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
     plan = choose_plan(problem)
     if not open_hops:
         return Decision(job, replace(first, reasons=tuple(reasons)), problem, plan)
-    question = Question(
+    choose = choose_for_links if settings.preparations.goal == "links" else choose_for_clusters
+    choice = choose(_question(job, kind, centers))
+    problem = _problem(job, choice, width)
+    choice = replace(choice, reasons=(*reasons, *choice.reasons))
+    return Decision(job, choice, problem, choose_plan(problem))
+
+
+def search_clusters(job: Job) -> ClusterSearch:
+    """What clusters of a job are looked for in, with any seed: one sweep over several numbers of hops."""
+    kind, _ = _preprocessing(job)
+    return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)))
+
+
+def _preprocessing(job: Job) -> tuple[str, list[str]]:
+    """The preprocessing, and why where it is chosen."""
+    kind = job.settings.preprocessing
+    if kind != AUTO:
+        return kind, []
+    if job.is_structural:
+        return "none", []  # structural rows have length 1 and no common part
+    kind, why = judge(job.features)
+    return kind, [f"preprocessing {kind}: {why}"]
+
+
+def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
+    settings = job.settings
+    return Question(
         job.adjacency,
         job.features,
         settings.method,
@@ -130,11 +153,6 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         job.held + prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0]),
         job.remake if job.is_structural else None,
     )
-    choose = choose_for_links if settings.preparations.goal == "links" else choose_for_clusters
-    choice = choose(question)
-    problem = _problem(job, choice, width)
-    choice = replace(choice, reasons=(*reasons, *choice.reasons))
-    return Decision(job, choice, problem, choose_plan(problem))
 
 
 def _centers(job: Job, kind: str) -> tuple[str, ...]:

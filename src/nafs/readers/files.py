@@ -48,6 +48,8 @@ def read_graph(
     label_column: str | int | None = None,
     id_type: Literal["auto", "text"] = "auto",
     ignore: Sequence[str] = (),
+    text: Sequence[str] = (),
+    category: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
@@ -80,6 +82,10 @@ def read_graph(
         "text" takes ids as they are written, even if they look like measurements (0704.0001).
     ignore : sequence of str
         Columns of the feature table to leave out.
+    text, category : sequences of str
+        Columns of the feature table that hold text or categories, where their values do not show it. Tables
+        with words, dates or gaps are encoded by skrub (``pip install 'nafs[tables]'``); ``notes`` says what
+        was done to each column.
     delimiter, header, comment : optional
         How text tables are written; judged by their first lines where not given. Lines above the first row
         that start with # or % are comments; ``comment=""`` says that there are none, and a sign says that a
@@ -115,7 +121,9 @@ def read_graph(
 
         def nodes(known: Any, renames: bool = False) -> tuple[NodeTable | None, NodeTable | None]:
             kept = label_column if label_path is None else None
-            table = _nodes(node_path, options, known, renames, id_column, kept, ignore, progress)
+            table = _nodes(
+                node_path, options, known, renames, id_column, kept, ignore, text, category, progress
+            )
             names = table.ids if renames and table is not None and not table.numbered else known
             return table, _labels(label_path, options, names, id_column, label_column, progress)
 
@@ -214,6 +222,8 @@ def _nodes(
     key: str | int | None,
     label: str | int | None,
     ignore: Sequence[str],
+    text: Sequence[str],
+    category: Sequence[str],
     progress: RowsRead | None,
 ) -> NodeTable | None:
     import pyarrow as pa
@@ -229,6 +239,8 @@ def _nodes(
             id_column=key,
             label_column=label,
             ignore=ignore,
+            text=text,
+            category=category,
             progress=progress,
         )
     matrix = read_matrix(path)

@@ -76,11 +76,16 @@ class Store:
         """Save a cell; raises if a value is not finite."""
         if not all(np.isfinite(numbers).all() for numbers in values.values()):
             raise ValueError(f"{key}: a measured value is not finite: {values}")
-        # Another process may have added cells.
-        self._cells = self._read() | {key: {"source": source, "values": values}}
+        self._add({key: {"source": source, "values": values}})
+
+    def take_over(self, other: Store) -> None:
+        """Add all cells of another folder; those that both have are replaced."""
+        self._add(other._cells)
+
+    def _add(self, cells: dict[str, dict[str, Any]]) -> None:
+        self._cells = self._read() | cells  # another process may have added some
         lines = (
-            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(cell)}"
-            for name, cell in self._cells.items()
+            f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(cell)}" for key, cell in self._cells.items()
         )
         self._write(self._file, "{\n" + ",\n".join(lines) + "\n}\n")
 

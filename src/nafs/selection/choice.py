@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering import Clustering
 from nafs.engines import memory
 from nafs.engines.base import FeatureSize, Problem
 from nafs.engines.resources import Resources
@@ -39,6 +40,8 @@ class Choice:
         The criterion for each number of hops that was tried.
     score : str
         For links: the score with the highest AUC.
+    clustering : Clustering, optional
+        For clusters: the clusters that the number of hops was chosen with, and how sure they are.
     """
 
     n_hops: int
@@ -47,6 +50,7 @@ class Choice:
     reasons: tuple[str, ...] = ()
     curve: dict[int, float] = field(default_factory=dict)
     score: str | None = None
+    clustering: Clustering | None = None
 
     def explain(self) -> str:
         """The reasons, one line each."""

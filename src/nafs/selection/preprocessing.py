@@ -32,6 +32,8 @@ def judge(features: Features) -> tuple[str, str]:
     >>> judge(read_features([[1, 0, 0], [0, 1, 0]]))
     ('tfidf', 'values are counts: whole numbers, 33 % of them nonzero')
     """
+    if features.encoding is not None:
+        return "none", "columns of a mixed table, which were scaled when they were encoded"
     n, f = features.shape
     values = features.values
     negative, whole, filled = False, True, 0

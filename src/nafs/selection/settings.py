@@ -24,7 +24,7 @@ class Preparations:
     preprocessing: str | None = None
     center: str = AUTO
     goal: str = "clusters"
-    n_clusters: int | None = None
+    n_clusters: int | str | None = None
     reduce_to: int | None = None
     reduction: str = "svd"
     columns: int = DEFAULT_COLUMNS
@@ -41,7 +41,7 @@ class Preparations:
         object.__setattr__(self, "seed", check_hops(self.seed, "seed"))
 
     def _check_count(self, name: str, value: Any) -> None:
-        if value is None:
+        if value is None or (name == "n_clusters" and value == AUTO):
             return
         if check_hops(value, name) < 1:
             raise InputError(Parameter(name), f" must be 1 or more; got {value}")

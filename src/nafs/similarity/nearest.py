@@ -113,7 +113,15 @@ def scored_rows(matrix: NDArray[Any], score: str) -> NDArray[np.float32]:
     """Rows transformed so that their inner products are the scores."""
     if matrix.size and not (np.isfinite(matrix.min()) and np.isfinite(matrix.max())):
         raise InputError("the embedding contains NaN or inf: scores of such rows are undefined")
-    return unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
+    if score == "cosine":
+        return unit_rows(matrix)
+    largest = float(np.abs(matrix).max()) if matrix.size else 0.0
+    if largest**2 * matrix.shape[1] > float(np.finfo(np.float32).max):
+        raise InputError(
+            f"the embedding reaches {largest:.3g}, too large for inner products; rescale it, or use ",
+            Parameter("score", "cosine"),
+        )
+    return np.asarray(matrix, np.float32)
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[np.float32]:

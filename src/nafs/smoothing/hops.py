@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features
+from nafs.graph.features import LARGEST
 from nafs.smoothing import _kernel
 from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
@@ -313,15 +314,21 @@ def _scales(
         end = min(n, begin + _ROWS)
         degrees = graph.degrees_of(begin, end)
         inverse_degree[begin:end] = 1.0 / degrees
-        scale[begin:end] = degrees[:, None] ** powers * unit
-        unscale[begin:end] = degrees[:, None] ** -powers / unit
+        scales = degrees[:, None] ** powers * unit
+        if scales.max() > np.finfo(np.float32).max:
+            raise InputError(
+                f"weights that add up to {degrees.max():.3g} at a node and features up to {unit:.3g} are "
+                "together too large for float32; rescale one of them"
+            )
+        scale[begin:end] = scales
+        unscale[begin:end] = 1.0 / scales
     return scale, unscale, inverse_degree
 
 
 def unit_of(largest: float) -> float:
     """The power of two that brings features to at most 1."""
-    if not math.isfinite(largest):
-        raise InputError("features contain NaN or inf; fill or drop them")
+    if not largest <= LARGEST:
+        raise InputError(f"features reach {largest:.3g}; values must be finite and at most {LARGEST:.0e}")
     return float(2.0 ** math.ceil(math.log2(max(largest, 2.0**-100))))  # below that 1/unit would overflow
 
 

@@ -1,0 +1,184 @@
+"""How a change spreads: hop by hop, the differences of states to what they were.
+
+Let C be the nodes whose edges changed. Their rows are computed anew from all their neighbours. For any other
+node i the neighbours are the same, so the difference at hop k is a sum over changed neighbours j alone:
+
+    ΔX_i⁽ᵏ⁾ = d̃_i^(r-1) Σ_j Ã_ij Δ(d̃_j^(-r) X_j⁽ᵏ⁻¹⁾)
+
+Differences shrink with every hop, as each is averaged with neighbours that did not change. One below the
+tolerance is dropped. A row averages its neighbours, so dropped differences do not add up along the hops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.model.neighbors import NeighborLists
+from nafs.smoothing.method import Method
+
+
+class TooManyError(Exception):
+    """So much changes that a full run is cheaper."""
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """A graph before and after, with features for both; rows that are new have zeros before."""
+
+    before: NeighborLists
+    after: NeighborLists
+    X_before: NDArray[np.float32]
+    X_after: NDArray[np.float32]
+    rewired: NDArray[np.int64]  # nodes whose edges differ, and new nodes
+    refeatured: NDArray[np.int64]  # nodes whose features differ
+
+
+@dataclass
+class Spread:
+    """Differences of the states at each hop: ``rows[k]`` and ``differences[k]`` for hop k + 1."""
+
+    rows: list[NDArray[np.int64]] = field(default_factory=list)
+    differences: list[NDArray[np.float32]] = field(default_factory=list)
+    touched: int = 0  # entries of neighbour lists that were read
+
+
+def spread(
+    change: Change,
+    states: NDArray[Any],
+    method: Method,
+    floors: NDArray[np.float64],
+    most: float = np.inf,
+) -> Spread:
+    """Follow a change through all hops.
+
+    Parameters
+    ----------
+    change : Change
+    states : ndarray of shape (n, len(r), K, f)
+        Before the change; rows of new nodes hold zeros.
+    method : Method
+    floors : ndarray of shape (len(r),)
+        Lengths of differences that may be dropped.
+    most : float
+        Entries of neighbour lists that may be read.
+
+    Raises
+    ------
+    TooManyError
+        When more would have to be read.
+    """
+    n, groups, hops, _ = states.shape
+    r = np.asarray(method.r)[None, :]
+    after, rewired = change.after, change.rewired
+    d_before = np.concatenate([change.before.degrees, np.ones(n - change.before.n_nodes)])
+    d_after = after.degrees
+    is_rewired = np.zeros(n, bool)
+    is_rewired[rewired] = True
+    position = np.full(n, -1, np.int64)
+
+    rows = np.union1d(rewired, change.refeatured)
+    old = np.repeat(change.X_before[rows, None, :], groups, axis=1)
+    new = np.repeat(change.X_after[rows, None, :], groups, axis=1)
+    result = Spread()
+    for k in range(hops):
+        sources = new * _power(d_after[rows], -r) - old * _power(d_before[rows], -r)
+        # The rows of a rewired node's neighbours, as they are now at the previous hop.
+        position[rows] = np.arange(len(rows))
+        owners, neighbors, weights = after.entries(rewired)
+        result.touched += len(neighbors) + int(after.counts[rows].sum())
+        if result.touched > most:
+            raise TooManyError
+        ends = np.concatenate([neighbors.astype(np.int64), rewired])
+        owners = np.concatenate([owners, np.arange(len(rewired))])
+        weights = None if weights is None else np.concatenate([weights, np.ones(len(rewired), np.float32)])
+        fresh = _averages(ends, owners, weights, len(rewired), k, change, states, position, new, r)
+        fresh *= _power(d_after[rewired], r - 1)
+        position[rows] = -1
+
+        others, differences = _differences(after, rows, sources, is_rewired, floors, r)
+        rows = np.concatenate([rewired, others])
+        old = states[rows, :, k].astype(np.float32)
+        new = np.concatenate([fresh, old[len(rewired) :] + differences])
+        result.rows.append(rows)
+        result.differences.append(np.concatenate([fresh - old[: len(rewired)], differences]))
+    return result
+
+
+def _power(degrees: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDArray[np.float32]:
+    """d̃^e for each node and r, to be multiplied with rows of all r's."""
+    return np.asarray(degrees[:, None] ** exponents, np.float32)[:, :, None]
+
+
+def _averages(
+    ends: NDArray[np.int64],
+    owners: NDArray[np.int64],
+    weights: NDArray[np.float32] | None,
+    n_rows: int,
+    k: int,
+    change: Change,
+    states: NDArray[Any],
+    position: NDArray[np.int64],
+    new: NDArray[np.float32],
+    r: NDArray[np.float64],
+) -> NDArray[np.float32]:
+    """Σ_j Ã_ij d̃_j^(-r) X_j⁽ᵏ⁾ of rewired nodes i, from the states as they are after the change."""
+    unique, places = np.unique(ends, return_inverse=True)
+    groups, f = states.shape[1], states.shape[3]
+    if k == 0:
+        values = np.repeat(change.X_after[unique, None, :], groups, axis=1)
+    else:
+        values = states[unique, :, k - 1].astype(np.float32)
+        known = position[unique]
+        values[known >= 0] = new[known[known >= 0]]
+    values = values * _power(change.after.degrees[unique], -r)
+    data = np.ones(len(ends), np.float32) if weights is None else weights
+    matrix = sp.csr_array((data, (owners, places)), (n_rows, len(unique)))
+    return np.asarray(matrix @ values.reshape(len(unique), groups * f)).reshape(n_rows, groups, f)
+
+
+def _differences(
+    after: NeighborLists,
+    rows: NDArray[np.int64],
+    sources: NDArray[np.float32],
+    is_rewired: NDArray[np.bool_],
+    floors: NDArray[np.float64],
+    r: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Nodes whose edges are the same but whose neighbours differ, and their differences."""
+    owners, targets, weights = after.entries(rows)
+    owners = np.concatenate([owners, np.arange(len(rows))])  # a node is in its own neighbourhood
+    targets = np.concatenate([targets.astype(np.int64), rows])
+    data = np.ones(len(targets), np.float32)
+    if weights is not None:
+        data[: len(weights)] = weights
+    keep = ~is_rewired[targets]
+    owners, targets, data = owners[keep], targets[keep], data[keep]
+    # Lengths bound what a sum can be: most nodes are dropped before any row is added.
+    lengths = np.sqrt(np.einsum("igf,igf->ig", sources, sources))
+    reached = np.zeros(len(is_rewired), bool)
+    reached[targets] = True
+    candidates = np.flatnonzero(reached)
+    place = np.cumsum(reached) - 1
+    at = place[targets]
+    scale = after.degrees[candidates][:, None] ** (r - 1)
+    bounds = np.column_stack(
+        [
+            np.bincount(at, weights=data * lengths[owners, g], minlength=len(candidates))
+            for g in range(len(floors))
+        ]
+    )
+    matter = np.asarray((bounds * scale > floors).any(axis=1))
+    kept = matter[at]
+    nodes = candidates[matter]
+    rank = np.cumsum(matter) - 1
+    matrix = sp.csr_array((data[kept], (rank[at[kept]], owners[kept])), (len(nodes), len(rows)))
+    flat = np.asarray(matrix @ sources.reshape(len(rows), int(np.prod(sources.shape[1:]))))
+    differences = flat.reshape(len(nodes), *sources.shape[1:]) * scale[matter].astype(np.float32)[:, :, None]
+    sizes = np.sqrt(np.einsum("igf,igf->ig", differences, differences))
+    large = (sizes > floors).any(axis=1)
+    return nodes[large], differences[large]

@@ -1,0 +1,123 @@
+"""Which kind each column of a table is, as skrub's TableVectorizer tells them apart, and its values.
+
+Numbers and dates may be written as text; words are categories, text, or ids that say nothing. Values are read
+by the same functions when an encoder is fitted and when it meets new rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.errors import MissingExtraError
+
+_FEW = 40  # different values: fewer are categories
+_WORDS = 1.5  # words in a value on average: more are text
+_DIFFERENT = 0.95  # share of different values from which single words are taken for ids
+_NUMERIC, _DATE = "numeric", "datetime"  # skrub's names
+_TRUTH = {"true": "1", "false": "0"}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A column's kind and why; for dates, how they are written, to read new rows alike."""
+
+    column: str
+    kind: str
+    why: str
+    date_format: str | None = None
+
+
+def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
+    """The kind of every column.
+
+    Parameters
+    ----------
+    table : Arrow table
+    forced : dict
+        Kinds that the user chose, by column: "text", "category" or "ignored".
+    """
+    kinds, formats = _ask_skrub(table.drop_columns([name for name in table.column_names if name in forced]))
+    found = []
+    for name in table.column_names:
+        if name in forced:
+            found.append(Kind(name, forced[name], "as asked"))
+        elif name not in kinds:
+            found.append(Kind(name, "ignored", "no value at all"))
+        elif kinds[name] == _DATE:
+            found.append(Kind(name, "date", "all values are dates", formats.get(name)))
+        elif kinds[name] == _NUMERIC:
+            found.append(Kind(name, "number", "all values are numbers"))
+        else:
+            found.append(_kind_of_words(name, read_values(table[name], "text")))
+    return found
+
+
+def _ask_skrub(table: Any) -> tuple[dict[str, str], dict[str, str]]:
+    """Kinds of columns by skrub's names, and the formats of dates; columns without values are left out."""
+    if not table.num_columns:
+        return {}, {}
+    try:
+        from skrub import TableVectorizer
+    except ImportError:
+        raise MissingExtraError(
+            "columns of words, dates or missing values need skrub: pip install 'nafs[tables]'"
+        ) from None
+    vectorizer = TableVectorizer(
+        cardinality_threshold=_FEW,
+        low_cardinality="passthrough",
+        high_cardinality="passthrough",
+        numeric="passthrough",
+        datetime="passthrough",
+    )
+    vectorizer.fit(table.to_pandas())
+    formats = {}
+    for name, steps in vectorizer.all_processing_steps_.items():
+        known = [step.format_ for step in steps if getattr(step, "format_", None) is not None]
+        if known:
+            formats[str(name)] = str(known[-1])
+    return {str(name): str(kind) for name, kind in vectorizer.column_to_kind_.items()}, formats
+
+
+def _kind_of_words(name: str, values: NDArray[Any]) -> Kind:
+    there = [value for value in values if value is not None]
+    distinct = len(set(there))
+    if distinct < _FEW:
+        return Kind(name, "category", f"{distinct} different values")
+    if np.mean([len(value.split()) for value in there]) >= _WORDS:
+        return Kind(name, "text", "values of several words")
+    if distinct >= _DIFFERENT * len(there):
+        return Kind(name, "ignored", "nearly every value differs, as ids do")
+    return Kind(name, "category", f"{distinct} different values of one word")
+
+
+def read_values(column: Any, kind: str, date_format: str | None = None) -> NDArray[Any]:
+    """Values of an Arrow column: numbers, seconds since 1970 (NaN where missing), or strings and None."""
+    if kind == "number":
+        return _as_numbers(column.to_pandas())
+    if kind == "date":
+        return _as_seconds(column.to_pandas(), date_format)
+    values = np.empty(len(column), object)
+    for i, value in enumerate(column.to_pylist()):
+        missing = value is None or value != value  # noqa: PLR0124 - NaN differs from itself
+        values[i] = None if missing else str(value)
+    return values
+
+
+def _as_numbers(series: Any) -> NDArray[np.float64]:
+    import pandas as pd
+
+    if series.dtype.kind not in "biuf":
+        series = pd.Series([_TRUTH.get(str(value).lower(), value) for value in series], dtype=object)
+    return np.asarray(pd.to_numeric(series, errors="coerce").astype("float64"))
+
+
+def _as_seconds(series: Any, date_format: str | None) -> NDArray[np.float64]:
+    import pandas as pd
+
+    times = pd.to_datetime(series, errors="coerce", format=date_format, utc=True)
+    seconds = times.dt.tz_localize(None).to_numpy("datetime64[us]").astype(np.int64) / 1e6
+    return np.asarray(np.where(times.isna(), np.nan, seconds))
