@@ -12,7 +12,7 @@ PROCESS = 110 << 20  # bytes of Python and its libraries before any work
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A graph of 200,000 edges in several forms, with wide sparse and narrow dense features."""
+    """A graph of 400,000 edges in several forms, with wide sparse and narrow dense features."""
     folder = tmp_path_factory.mktemp("limits")
     rng = np.random.default_rng(0)
     n, m = 60_000, 400_000
@@ -22,7 +22,8 @@ def place(tmp_path_factory):
     with (folder / "edges.csv").open("w") as file:
         file.write("source,target\n")
         file.writelines(f"{a},{b}\n" for a, b in ends.T.tolist())
-    wide = sp.random_array((n, 20_000), density=0.0005, rng=rng, format="csr", dtype=np.float32)
+    places = (rng.integers(0, n, 10 * n), rng.integers(0, 20_000, 10 * n))
+    wide = sp.coo_array((np.ones(10 * n, np.float32), places), shape=(n, 20_000)).tocsr()
     sp.save_npz(folder / "wide.npz", wide)
     np.save(folder / "dense.npy", rng.random((n, 64), dtype=np.float32))
     Graph(adjacency, np.load(folder / "dense.npy"), directed=False).save(folder / "graph")
