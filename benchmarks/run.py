@@ -28,6 +28,7 @@ NAMES = [
     "auto",
     "disk",
     "similar",
+    "update",
     "peers",
 ]
 
