@@ -1,20 +1,24 @@
-# Everything runs in a virtual environment of its own, set up on first use and again when files change.
+# Every target runs in a virtual environment, which is created on first use and updated when files change.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type f -not -path '*/__pycache__/*')
 
-# Real data sets for tests and benchmarks; what needs them is skipped where there are none.
+# Real data sets; tests and benchmarks that need them are skipped without them.
 NAFS_DATA_HOME ?= $(abspath $(wildcard ../shared/datasets))
 export NAFS_DATA_HOME
 
-.PHONY: demo test test-slow lint format bench sanitize clean
+# Test files run side by side. Threads that wait must not spin, or they take the cores of the other files.
+WORKERS ?= 2
+QUIET_THREADS := OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
+
+.PHONY: demo test test-slow lint format bench docs torture sanitize clean
 
 demo: $(VENV)/plot
 	$(BIN)/nafs demo --force
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest --doctest-modules --pyargs nafs tests
+	$(QUIET_THREADS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --doctest-modules --pyargs nafs tests
 
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest --slow --doctest-modules --pyargs nafs tests
@@ -28,8 +32,15 @@ format: $(VENV)/lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/docs
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
+
+# Damages files and kills runs for an hour or two; the counts go into docs/reliability.md.
+torture: $(VENV)/test
+	$(BIN)/python tools/torture.py
 
 sanitize: $(VENV)/test
 	PYTHON=$(abspath $(BIN)/python) tools/sanitize.sh
@@ -43,7 +54,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet .
 	touch $@
 
-$(VENV)/plot $(VENV)/test $(VENV)/lint $(VENV)/bench: $(VENV)/%: $(VENV)/installed
+$(VENV)/plot $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet '.[$*]'
 	touch $@
 

@@ -1,4 +1,4 @@
-"""The number of hops chosen without labels and then used, against one run at the most hops that are tried."""
+"""Choosing the number of hops and embedding with it, against one run with the most hops that are tried."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def run() -> list[Result]:
     graphs = [(name, load_dataset(name).graph) for name in ("cora", "citeseer", "pubmed", "amazon-photo")]
     large = power_law(100_000, average_degree=20, n_features=128, seed=0)
     graphs.append(("power law, 100,000 nodes x 128", large))
-    return [found for name, graph in graphs for found in _ratios(name, graph)]
+    return [result for name, graph in graphs for result in _ratios(name, graph)]
 
 
 def _ratios(name: str, graph: Graph) -> list[Result]:

@@ -1,4 +1,4 @@
-"""Small graphs of many features: columns that take all hops in the cache, against whole rows hop by hop."""
+"""Small graphs with many features: a few columns at a time in the cache, against whole rows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def run() -> list[Result]:
     for name in ("cora", "citeseer", "wiki", "pubmed", "amazon-photo"):
         graph = load_dataset(name).graph
 
-        def through(bound: int) -> None:
+        def embed_with(bound: int) -> None:
             cached.LARGE = bound
             embed(graph, n_hops=20, n_threads=THREADS)  # noqa: B023
 
-        rows, columns = side_by_side(lambda: through(sys.maxsize), lambda: through(large), repeats=5)
+        rows, columns = side_by_side(lambda: embed_with(sys.maxsize), lambda: embed_with(large), repeats=5)
         detail = show_seconds(rows=rows, columns=columns)
         results.append(
             Result.at_least(f"rows / columns in the cache, {name}, K=20", ratio_of(rows, columns), 1, detail)

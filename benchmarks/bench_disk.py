@@ -1,4 +1,4 @@
-"""The disk and the Dask engine against the memory engine, with less memory than the features take."""
+"""The disk and the Dask engine against the memory engine, with less memory than the features need."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def run() -> list[Result]:
             ("disk, limit a quarter of X", "disk", nbytes // 4, 4),
             (f"Dask, {THREADS} workers of one thread", "dask", None, 3),
         ):
-            taken, peak = in_fresh_process("bench_disk", "seconds", str(graph), engine, limit)
-            detail = f"{engine} {taken:.1f} s, memory {memory:.1f} s, {HOPS} hops, r 0.5"
+            elapsed, peak = in_fresh_process("bench_disk", "seconds", str(graph), engine, limit)
+            detail = f"{engine} {elapsed:.1f} s, memory {memory:.1f} s, {HOPS} hops, r 0.5"
             label = f"{name} / memory, {NODES:,} nodes x {FEATURES}"
-            results.append(Result.at_most(label, taken / memory, bound, detail))
+            results.append(Result.at_most(label, elapsed / memory, bound, detail))
             if limit is not None:
                 detail = f"{show_bytes(peak)} of anonymous memory, limit {show_bytes(limit)}"
                 results.append(Result.at_most(f"peak memory / limit, {name}", peak / limit, 1, detail))
@@ -39,7 +39,7 @@ def run() -> list[Result]:
 
 
 def seconds(folder: str, engine: str, limit: int | None) -> tuple[float, int]:
-    """Called in a process of its own: the time of one embedding, and the anonymous memory that it took."""
+    """Runs in a separate process: the seconds and the peak anonymous memory of one embedding."""
     from nafs import embed
 
     graph = Graph.load(folder)

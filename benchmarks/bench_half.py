@@ -1,4 +1,4 @@
-"""float16 states: how much faster, and what they do to clusters."""
+"""float16 states: speed, memory, and effect on clusters."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def clusters() -> Result:
     for dtype in ("float32", "float16"):
         Z = NAFS(20, state_dtype=dtype).fit_transform(X, adjacency=A)
         runs = [KMeans(7, n_init=10, random_state=seed).fit_predict(Z) for seed in range(10)]
-        means.append(100 * np.mean([normalized_mutual_info_score(labels, found) for found in runs]))
+        means.append(100 * np.mean([normalized_mutual_info_score(labels, clusters) for clusters in runs]))
     detail = f"NMI float32 {means[0]:.2f}, float16 {means[1]:.2f}; 10 seeds"
     return Result.at_most("NMI points lost with float16, Cora K-means", abs(means[0] - means[1]), 1.0, detail)

@@ -1,4 +1,4 @@
-"""One fused hop against a bare gather that only reads the same rows in the same order."""
+"""One fused hop against a bare gather of the same rows in the same order."""
 
 from __future__ import annotations
 

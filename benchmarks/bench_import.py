@@ -1,4 +1,4 @@
-"""What `import nafs` costs, against NumPy and scipy.sparse."""
+"""The time of `import nafs`, against NumPy and scipy.sparse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from common import Result
 def run() -> list[Result]:
     codes = ("import nafs", "from nafs import NAFS", "import numpy, scipy.sparse", "pass")
     times = [statistics.median(seconds(code) for _ in range(9)) for code in codes]
-    lazy, whole, theirs = (found - times[-1] for found in times[:-1])
+    lazy, whole, theirs = (time_of_import - times[-1] for time_of_import in times[:-1])
     detail = (
         f"nafs {lazy:.3f} s (with scikit-learn, at first use of NAFS: {whole:.3f} s), theirs {theirs:.3f} s"
     )

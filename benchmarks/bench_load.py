@@ -1,4 +1,4 @@
-"""Reading edge lists with string ids: time beside pandas + NetworkX, memory beside the graph itself."""
+"""Reading edge lists with string ids: time against pandas + NetworkX, memory against the graph's size."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from common import Result, in_fresh_process, peak_memory, ratio_of, show_seconds, side_by_side
 
 EDGES, NODES = 10_000_000, 1_000_000
-DUCKDB_LIMIT = 10**9  # the readers' own setting
+DUCKDB_LIMIT = 10**9  # the setting of the readers
 
 
 def run() -> list[Result]:
@@ -61,14 +61,14 @@ def ours(path: Path) -> None:
 
 
 def measure(path: str) -> tuple[int, int, float]:
-    """Growth of peak memory, bytes of the graph, seconds; in a process of its own."""
+    """Runs in a separate process: growth of peak memory, bytes of the graph, seconds."""
     import time
 
     import pyarrow as pa
 
     from nafs import from_edges, read_graph
 
-    from_edges(pa.table({"source": ["a"], "target": ["b"]}))  # imports and the like
+    from_edges(pa.table({"source": ["a"], "target": ["b"]}))  # imports everything, so that it is not measured
     before = peak_memory()
     start = time.perf_counter()
     graph = read_graph(path)

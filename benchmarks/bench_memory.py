@@ -6,21 +6,21 @@ from common import THREADS, Result, amazon, in_fresh_process, peak_memory, rando
 
 
 def run() -> list[Result]:
-    amazon()  # skips here, not in the child, where there is no data
+    amazon()  # without the data, skip before starting a process
     results = []
     for name, settings, bound in (
         ("default", {}, 5.0),
         ("float16 states", {"state_dtype": "float16"}, 4.0),
         ("memory_limit of 12 matrices", {"memory_limit": 12 * 403_394 * 128 * 4}, 12.0),
     ):
-        found = in_fresh_process("bench_memory", "growth", settings)
+        ratio = in_fresh_process("bench_memory", "growth", settings)
         detail = "peak growth / bytes of X, mean of six r, K=3"
-        results.append(Result.at_most(f"memory, amazon0601 x 128, {name}", found, bound, detail))
+        results.append(Result.at_most(f"memory, amazon0601 x 128, {name}", ratio, bound, detail))
     return results
 
 
 def growth(settings: dict[str, object]) -> float:
-    """Called in a process of its own: how far one fit raises the peak."""
+    """Runs in a separate process: growth of peak memory during one fit."""
     from nafs import NAFS
 
     graph = amazon()

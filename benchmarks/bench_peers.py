@@ -1,4 +1,4 @@
-"""Whole embeddings against the same streaming algorithm on SciPy and PyTorch products."""
+"""Complete embeddings, against the same streaming algorithm on the products of SciPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def large() -> list[Result]:
     graph = amazon()
     A, X = graph.to_scipy(), random_features(graph.n_nodes, 128)
     model = NAFS(20, n_threads=THREADS)
-    found: dict[str, np.ndarray] = {}
+    results: dict[str, np.ndarray] = {}
 
     def ours() -> None:
-        found["nafs"] = model.fit_transform(X, adjacency=A)
+        results["nafs"] = model.fit_transform(X, adjacency=A)
 
     def on_torch() -> None:
-        found["torch"] = torch_nafs(A, X, 20, DEFAULT_R)
+        results["torch"] = torch_nafs(A, X, 20, DEFAULT_R)
 
     def on_scipy() -> None:
-        found["scipy"] = scipy_nafs(A, X, 20, DEFAULT_R)
+        results["scipy"] = scipy_nafs(A, X, 20, DEFAULT_R)
 
     fast, slow = side_by_side(ours, on_torch, repeats=1, warm_up=False)
     near, far = side_by_side(ours, on_scipy, repeats=3, warm_up=False)
-    agree = max(float(np.abs(found["nafs"] - found[peer]).max()) for peer in ("torch", "scipy"))
-    assert agree < 1e-4, f"the results differ by {agree}"
+    difference = max(float(np.abs(results["nafs"] - results[peer]).max()) for peer in ("torch", "scipy"))
+    assert difference < 1e-4, f"the results differ by {difference}"
     return [
         Result.at_least(
             "SciPy / nafs, amazon0601 x 128, K=20, six r, mean",

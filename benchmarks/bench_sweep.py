@@ -1,4 +1,4 @@
-"""Every K = 1..70 in one pass, against one run at K = 70."""
+"""A sweep over all K = 1..70, against one run at K = 70."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several r side by side, where memory allows, against one at a time."""
+"""Several r side by side, against one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: graphs, timing side by side, and the table they print."""
+"""Shared by all benchmarks: graphs, timing in turns, and results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THREADS = int(os.environ.get("NAFS_BENCH_THREADS", "2"))
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table: a ratio, the bound it is held to, and how it came about."""
+    """One line of the table: a ratio, its bound, and the measurements behind it."""
 
     name: str
     ratio: float
@@ -39,20 +39,30 @@ class Result:
 
 
 class MissingDataError(Exception):
-    """A benchmark's graph is not on this machine."""
+    """The data of a benchmark is missing on this machine."""
 
 
 def data_home() -> Path:
-    """The folder of data sets, or a reason to skip."""
+    """The folder of data sets; without one the benchmark is skipped."""
     home = os.environ.get("NAFS_DATA_HOME")
     if not home:
-        raise MissingDataError("NAFS_DATA_HOME names no folder")
+        raise MissingDataError("NAFS_DATA_HOME is not set")
     return Path(home)
 
 
 def amazon() -> Adjacency:
     """The topology of amazon0601: 403,394 nodes, 4,886,816 stored edges."""
-    path = data_home() / "topology" / "snap_amazon0601_nofeat.npz"
+    return topology("snap_amazon0601_nofeat.npz")
+
+
+def arxiv() -> Adjacency:
+    """The topology of ogbn-arxiv: 169,343 nodes, 2,315,598 stored edges."""
+    return topology("ogbn_arxiv_nofeat.npz")
+
+
+def topology(name: str) -> Adjacency:
+    """A real graph without features."""
+    path = data_home() / "topology" / name
     if not path.exists():
         raise MissingDataError(f"{path.name} is missing")
     with np.load(path, allow_pickle=False) as content:
@@ -76,7 +86,7 @@ def random_features(n: int, f: int, seed: int = 0) -> np.ndarray:
 
 
 def side_by_side(*calls: Callable[[], object], repeats: int, warm_up: bool = True) -> list[list[float]]:
-    """Seconds of each call, taken in turns so that a slow moment of the machine hits all alike."""
+    """Seconds of each call. Calls take turns, so that a slow moment of the machine affects all of them."""
     if warm_up:
         for call in calls:
             call()
@@ -90,23 +100,23 @@ def side_by_side(*calls: Callable[[], object], repeats: int, warm_up: bool = Tru
 
 
 def ratio_of(slow: list[float], fast: list[float]) -> float:
-    """Median over the turns of one time over the other."""
+    """Median ratio over the turns."""
     return statistics.median(a / b for a, b in zip(slow, fast, strict=True))
 
 
 def show_turns(slow: list[float], fast: list[float]) -> str:
-    """How many turns there were, and between what their ratios lay."""
+    """The number of turns, and the range of their ratios."""
     ratios = [a / b for a, b in zip(slow, fast, strict=True)]
     return f"{len(ratios)} turns, {min(ratios):.2f} to {max(ratios):.2f}"
 
 
 def show_seconds(**times: list[float]) -> str:
-    """Medians for the table."""
+    """Median seconds for the table."""
     return ", ".join(f"{name} {statistics.median(values):.3g} s" for name, values in times.items())
 
 
 def in_fresh_process(module: str, function: str, *arguments: object) -> object:
-    """Call a benchmark's function in a process of its own, for memory and import times."""
+    """Call a benchmark's function in a new process, to measure memory or imports."""
     code = (
         f"import json, sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
         f"import {module}; print(json.dumps({module}.{function}(*json.loads(sys.argv[1]))))"
@@ -120,14 +130,14 @@ def in_fresh_process(module: str, function: str, *arguments: object) -> object:
 def peak_memory() -> int:
     """Largest resident memory of this process so far, in bytes.
 
-    From /proc, because getrusage() starts a child at its parent's peak.
+    Read from /proc, because getrusage() of a child starts at its parent's peak.
     """
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
-    raise MissingDataError("/proc/self/status tells no VmHWM")
+    raise MissingDataError("/proc/self/status has no VmHWM")
 
 
 def as_json(results: list[Result]) -> str:
-    """The table for machines."""
+    """The results as JSON."""
     return json.dumps([asdict(result) for result in results], indent=2)

@@ -1,7 +1,7 @@
-"""The same streaming algorithm on other libraries' sparse products, as one would write it with them.
+"""The same streaming algorithm, written with the sparse products of other libraries.
 
-For each r: K products with Â_r, the cosine of each row to its features, the running weighted sum. Both
-keep one state and one sum, like the package; neither keeps all hops.
+For each r: K products with Â_r, the cosine of each row to its features, and a running weighted sum. Like the
+package, they keep one state and one sum instead of all hops.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Run the benchmarks and print one table of ratios; the same as JSON in benchmarks/results.
+"""Run the benchmarks, print a table of ratios, and write it to benchmarks/results as JSON.
 
     python benchmarks/run.py [NAME ...]
 
-Every figure is a ratio of two things measured in this run. Leave the machine alone meanwhile.
+Every figure is a ratio of two measurements of the same run. Keep the machine otherwise idle.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from nafs.smoothing import _kernel
 NAMES = [
     "import",
     "hop",
+    "order",
     "wide",
     "cached",
     "half",
@@ -36,23 +37,23 @@ NAMES = [
 def main(names: list[str]) -> int:
     unknown = set(names) - set(NAMES)
     if unknown:
-        print(f"unknown benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+        print(f"unknown benchmark {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
         return 2
     print(f"{platform.machine()}, {THREADS} threads, loops for {_kernel.in_use()}\n")
     results = []
     for name in names or NAMES:
         try:
-            found = importlib.import_module(f"bench_{name}").run()
+            measured = importlib.import_module(f"bench_{name}").run()
         except MissingDataError as reason:
             print(f"skipped {name}: {reason}")
             continue
-        for result in found:
+        for result in measured:
             verdict = "ok  " if result.met else "MISS"
             print(
                 f"{verdict} {result.ratio:7.2f} {result.bound:>8}  {result.name}  [{result.detail}]",
                 flush=True,
             )
-        results += found
+        results += measured
     folder = Path(__file__).parent / "results"
     folder.mkdir(exist_ok=True)
     (folder / "latest.json").write_text(as_json(results) + "\n")

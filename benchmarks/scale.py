@@ -1,11 +1,11 @@
-"""Graphs of the shape of ogbn-papers100M, a hundredth and a tenth as large, through the disk engine.
+"""The disk engine on random graphs with the shape of ogbn-papers100M, at 1 % to 10 % of its size.
 
     python benchmarks/scale.py FOLDER [SHARE ...]
 
-For each share (0.01, 0.03 and 0.1 by default) of 111,059,956 nodes, 1,615,685,872 edges and 128 features,
-FOLDER gets an edge list in Parquet and random features; ``nafs convert`` and ``nafs embed`` run on them as a
-user would, with ``--memory-limit 6GB`` for a tenth and less in proportion. Prints a line for each, and draws
-scale.png with the exponent of time against size.
+For each share (by default 0.01, 0.03 and 0.1) of 111,059,956 nodes, 1,615,685,872 edges and 128 features, it
+writes an edge list in Parquet and random features to FOLDER, and runs ``nafs convert`` and ``nafs embed`` on
+them. The memory limit is in proportion to the size: 6 GB for a share of 0.1. It prints a line for each
+share, and draws time against size, with the exponent, as scale.png.
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 NODES, EDGES, FEATURES = 111_059_956, 1_615_685_872, 128
-HOPS, LIMIT = 10, 60_000_000_000  # bytes for the whole, and for each share its share
+HOPS, LIMIT = 10, 60_000_000_000  # bytes at full size; scaled with the share
 _ROWS = 1 << 20
 
 
 def main(folder: Path, shares: list[float]) -> None:
     folder.mkdir(exist_ok=True)
     file = folder / "scale.json"
-    found = json.loads(file.read_text()) if file.exists() else {}
+    results = json.loads(file.read_text()) if file.exists() else {}
     for share in shares:
-        if str(share) not in found:
-            found[str(share)] = measure(folder, share)
-            file.write_text(json.dumps(found, indent=2) + "\n")
-        print(share, json.dumps(found[str(share)]), flush=True)
-    draw(found, folder / "scale.png")
+        if str(share) not in results:
+            results[str(share)] = measure(folder, share)
+            file.write_text(json.dumps(results, indent=2) + "\n")
+        print(share, json.dumps(results[str(share)]), flush=True)
+    draw(results, folder / "scale.png")
 
 
 def measure(folder: Path, share: float) -> dict[str, float]:
-    """One graph: made, imported, embedded."""
+    """Generate, convert and embed one graph."""
     n, m = round(NODES * share), round(EDGES * share)
-    place = folder / f"share-{share:g}"
-    place.mkdir(exist_ok=True)
-    write_edges(place / "edges.parquet", n, m)
-    write_features(place / "features.npy", n)
+    target = folder / f"share-{share:g}"
+    target.mkdir(exist_ok=True)
+    write_edges(target / "edges.parquet", n, m)
+    write_features(target / "features.npy", n)
     limit = round(LIMIT * share)
     convert = command(
-        limit, "convert", place / "edges.parquet", place / "graph", "-f", place / "features.npy", "--force"
+        limit, "convert", target / "edges.parquet", target / "graph", "-f", target / "features.npy", "--force"
     )
-    (place / "edges.parquet").unlink()
-    (place / "features.npy").unlink()
+    (target / "edges.parquet").unlink()
+    (target / "features.npy").unlink()
     embed = command(
         limit,
-        *("embed", place / "graph", "-o", place / "embedding.npy", "--force", "--engine", "disk"),
+        *("embed", target / "graph", "-o", target / "embedding.npy", "--force", "--engine", "disk"),
         *("--hops", HOPS, "--r", 0.5),
     )
-    size = sum(path.stat().st_size for path in (place / "graph").iterdir())
+    size = sum(path.stat().st_size for path in (target / "graph").iterdir())
     return {"nodes": n, "edges": m, "graph_bytes": size, "convert": convert, "embed": embed}
 
 
 def write_edges(path: Path, n: int, m: int) -> None:
-    """Pairs whose ends follow a power law: few nodes are in many, in no order."""
+    """Random pairs of nodes whose degrees follow a power law, in random order."""
     rng = np.random.default_rng(0)
     names = rng.permutation(n).astype(np.int32)
     schema = pa.schema([("source", pa.int32()), ("target", pa.int32())])
@@ -81,7 +81,7 @@ def write_features(path: Path, n: int) -> None:
 
 
 def command(limit: int, *arguments: object) -> dict[str, float]:
-    """Seconds of a command within a limit, and the largest anonymous memory that it had."""
+    """Run a command with a memory limit; its seconds and peak anonymous memory."""
     start, peak = time.perf_counter(), 0
     process = subprocess.Popen(
         [sys.executable, "-m", "nafs", *map(str, arguments), "--memory-limit", str(limit), "--quiet"]
@@ -99,16 +99,16 @@ def command(limit: int, *arguments: object) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "anonymous_bytes": peak, "limit": limit}
 
 
-def draw(found: dict[str, dict[str, dict[str, float]]], path: Path) -> None:
-    """Time against size, and the exponent between the smallest and the largest."""
+def draw(results: dict[str, dict[str, dict[str, float]]], path: Path) -> None:
+    """Plot time against size, with the exponent between the smallest and the largest."""
     from matplotlib.figure import Figure
 
-    sizes = sorted(found, key=float)
-    nodes = [found[size]["nodes"] for size in sizes]
+    sizes = sorted(results, key=float)
+    nodes = [results[size]["nodes"] for size in sizes]
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axis = figure.subplots()
     for step, colour, marker in (("embed", "#0072b2", "o"), ("convert", "#d55e00", "s")):
-        seconds = [found[size][step]["seconds"] for size in sizes]
+        seconds = [results[size][step]["seconds"] for size in sizes]
         label = f"nafs {step}"
         if len(sizes) > 1:
             exponent = np.log(seconds[-1] / seconds[0]) / np.log(nodes[-1] / nodes[0])

@@ -28,10 +28,10 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def data_home():
-    """The folder that NAFS_DATA_HOME names."""
+    """The folder of real data sets; without one the test is skipped."""
     home = os.environ.get("NAFS_DATA_HOME")
     if not home or not Path(home).is_dir():
-        pytest.skip("NAFS_DATA_HOME names no folder of data sets")
+        pytest.skip("NAFS_DATA_HOME is not a folder of data sets")
     return Path(home)
 
 
@@ -55,7 +55,7 @@ def place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def narrow(monkeypatch):
-    """Panels of eight columns, however small the graph is."""
+    """Forces panels of eight columns, even for small graphs."""
     from panel_runs import problem_of
 
     from nafs.engines import panel_engine
@@ -73,7 +73,7 @@ def narrow(monkeypatch):
 
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory):
-    """60,000 nodes x 64 features in a folder: seconds of work, a memory of its own."""
+    """A saved graph of 60,000 nodes x 64 features: a few seconds of work."""
     from nafs.datasets import power_law
 
     folder = tmp_path_factory.mktemp("engines") / "graph"

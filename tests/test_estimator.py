@@ -67,7 +67,7 @@ def test_transform_needs_fit_and_the_same_features():
     with pytest.raises(ValueError, match="3 features"):
         NAFS().fit(X, adjacency=A).transform(X[:, :3], adjacency=A)
     for model in (NAFS().fit(X, adjacency=A), NAFS().fit(Graph(A, X))):
-        with pytest.raises(ValueError, match="transform was not: pass adjacency"):
+        with pytest.raises(ValueError, match="transform needs a graph, as fit did: pass adjacency"):
             model.transform(X)
 
 
@@ -175,7 +175,7 @@ def test_sweeps_are_checked_before_they_start():
     assert [K for K, _ in NAFS(3).sweep(np.eye(3))] == [1, 2, 3]
 
 
-def test_a_graph_in_the_place_of_y_is_refused():
+def test_a_graph_passed_as_y_is_rejected():
     A, X = random_graph(0)
     for method in ("fit", "fit_transform"):
         with pytest.raises(TypeError, match="pass the graph as adjacency="):
@@ -185,7 +185,7 @@ def test_a_graph_in_the_place_of_y_is_refused():
 @pytest.mark.parametrize(
     "call", [smoothed_features, oversmoothing_distances, smoothing_weights, oversmoothing_bound]
 )
-def test_what_looks_at_one_r_takes_one(call):
+def test_functions_of_one_r_accept_only_one(call):
     with pytest.raises(ValueError, match="r must be a single number here"):
         call(np.eye(2), np.eye(2)[::-1], 2, (0.0, 0.5))
 
@@ -196,10 +196,10 @@ def test_the_warning_about_direction_shows_the_callers_line():
     assert record[0].filename == __file__
 
 
-def test_callbacks_and_hops_of_the_wrong_kind_are_refused():
+def test_callbacks_and_hops_of_the_wrong_type_are_rejected():
     with pytest.raises(TypeError, match="progress must be callable"):
         NAFS().fit(np.eye(3), progress=True)
-    with pytest.raises(TypeError, match="hops must be several numbers"):
+    with pytest.raises(TypeError, match="hops must be a sequence of integers"):
         NAFS().sweep(np.eye(3), hops=5)
 
 

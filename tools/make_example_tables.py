@@ -1,4 +1,4 @@
-"""Write the small example tables that ship with the package: a made-up library of papers that cite each other.
+"""Write the example tables that ship with the package: a made-up library of papers that cite each other.
 
 python tools/make_example_tables.py
 """
@@ -15,28 +15,112 @@ FOLDER = Path(__file__).resolve().parent.parent / "src" / "nafs" / "datasets" / 
 PAPERS, NEW = 240, 6
 TOPICS = {
     "astronomy": (
-        "star galaxy orbit telescope nebula comet spectrum luminosity planet eclipse redshift dust".split(),
+        [
+            "star",
+            "galaxy",
+            "orbit",
+            "telescope",
+            "nebula",
+            "comet",
+            "spectrum",
+            "luminosity",
+            "planet",
+            "eclipse",
+            "redshift",
+            "dust",
+        ],
         ["Sky Letters", "Annals of Stars"],
     ),
     "botany": (
-        "leaf root seed pollen moss fern canopy petal chlorophyll graft orchard lichen".split(),
+        [
+            "leaf",
+            "root",
+            "seed",
+            "pollen",
+            "moss",
+            "fern",
+            "canopy",
+            "petal",
+            "chlorophyll",
+            "graft",
+            "orchard",
+            "lichen",
+        ],
         ["Green Review", "Field Notes"],
     ),
     "databases": (
-        "query index join transaction cache schema lock replica shard log storage optimizer".split(),
+        [
+            "query",
+            "index",
+            "join",
+            "transaction",
+            "cache",
+            "schema",
+            "lock",
+            "replica",
+            "shard",
+            "log",
+            "storage",
+            "optimizer",
+        ],
         ["Data Engineering Days", "Table Talk"],
     ),
     "music": (
-        "rhythm chord melody tempo harmony choir violin timbre scale improvisation score drum".split(),
+        [
+            "rhythm",
+            "chord",
+            "melody",
+            "tempo",
+            "harmony",
+            "choir",
+            "violin",
+            "timbre",
+            "scale",
+            "improvisation",
+            "score",
+            "drum",
+        ],
         ["Sound Studies", "The Ear"],
     ),
 }
-COMMON = "study of the a new view on early evidence from methods for towards measuring".split()
-FIRST = "Ada Bo Cleo Dan Eva Finn Gia Hugo Iris Jon Kim Lea Max Nia Otto Pia".split()
+COMMON = [
+    "study",
+    "of",
+    "the",
+    "a",
+    "new",
+    "view",
+    "on",
+    "early",
+    "evidence",
+    "from",
+    "methods",
+    "for",
+    "towards",
+    "measuring",
+]
+FIRST = [
+    "Ada",
+    "Bo",
+    "Cleo",
+    "Dan",
+    "Eva",
+    "Finn",
+    "Gia",
+    "Hugo",
+    "Iris",
+    "Jon",
+    "Kim",
+    "Lea",
+    "Max",
+    "Nia",
+    "Otto",
+    "Pia",
+]
 
 
 def main() -> None:
-    """Write papers.csv, citations.csv, known_topics.csv, and tomorrow's new_papers.csv and new_citations.csv."""
+    """Write the papers, their citations and topics, and tomorrow's papers and citations."""
     rng = np.random.default_rng(7)
     names = list(TOPICS)
     topics = rng.choice(len(names), PAPERS + NEW, p=[0.35, 0.25, 0.25, 0.15])

@@ -23,14 +23,14 @@ from nafs.smoothing.method import DEFAULT_R
 class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Node embeddings without training, by node-adaptive feature smoothing (Zhang et al., ICML 2022).
 
-    For each r the features X are smoothed over 0..K hops with Â_r = D̃^(r-1) Ã D̃^(-r). Node i weighs hop k by
-    softmax_k D_i(k), where D_i(k) tells how far the node still is from over-smoothing. The weighted sums of
-    the r's are combined. Nothing is learnt: ``transform`` embeds the nodes of whatever graph it is given.
+    For each r the features X are smoothed over 0..K hops with Â_r = D̃^(r-1) Ã D̃^(-r). Node i weights hop k
+    by softmax_k D_i(k), where D_i(k) measures how far the node is from over-smoothing. The weighted sums of
+    all r's are combined. Nothing is learnt: ``transform`` embeds the nodes of any graph.
 
     Parameters
     ----------
     n_hops : int or "auto", default=20
-        K, the number of hops. "auto" chooses it without labels, for the ``goal``.
+        K, the number of hops. "auto" chooses it for the ``goal``, without labels.
     r : float or sequence of floats in [0, 1], default=(0, 0.1, 0.2, 0.3, 0.4, 0.5)
         Normalisations: 0 is the random walk, 0.5 the symmetric form, 1 the reverse walk.
     ensemble : {"mean", "max", "concat"}, default="mean"
@@ -38,46 +38,45 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     weighting : {"adaptive", "linear", "average", "last"}, default="adaptive"
         Softmax of the distances; distances over their sum; all hops equal; hop K alone.
     distance : {"cosine", "euclidean", "stationary_cosine"}, default="cosine"
-        Cosine to the own features; Euclidean distance, or one minus the cosine, to the stationary state.
+        Cosine to the node's features; Euclidean distance, or one minus the cosine, to the stationary state.
     preprocessing : {"auto", "none", "l2", "tfidf", "standardize"}, optional
-        Scaling of the features; "auto" goes by their values. Default: "auto" if ``n_hops`` is, else "none".
+        Scaling of the features; "auto" looks at their values. Default: "auto" if ``n_hops`` is, else "none".
     center : {"auto", "none", "mean", "stationary"}, default="auto"
-        Row subtracted from all rows; "auto" is "none", or "mean" if that is better for links.
+        Row that is subtracted from all rows; "auto" is "none", or "mean" if that is better for links.
     goal : {"clusters", "links"}, default="clusters"
-        What ``n_hops="auto"`` optimises: modularity of clusters, or prediction of hidden edges.
-    n_clusters : int, optional
-        Clusters that ``n_hops="auto"`` looks for; 8 by default.
+        What ``n_hops="auto"`` optimises: agreement on clusters, or prediction of hidden edges.
+    n_clusters : int or "auto", optional
+        Clusters that ``n_hops="auto"`` looks for; by default their number is chosen too.
     reduce_to : int, optional
         Reduce wider features to this many columns before smoothing; :meth:`explain` says what is lost.
     reduction : {"svd", "random"}, default="svd"
         By leading singular directions, or by a Gaussian random projection.
     n_neighbors, metric : int, default=10, and str, default="euclidean"
-        Of the nearest-neighbour graph that is built when no adjacency is given.
+        Parameters of the nearest-neighbour graph that is built if no adjacency is passed.
     directed : bool, optional
         ``False`` smooths over max(A, Aᵀ); ``None`` does so too and warns if that changes the graph; ``True``
         smooths each node over the nodes that it points to.
     self_loops : bool, default=False
-        Keep self-loops of the adjacency, besides the one that the method adds to every node.
+        Keep self-loops of the adjacency, in addition to the one that the method adds to every node.
     state_dtype : {"float32", "float16"}, default="float32"
-        Storage between hops. float16 halves that memory and keeps about three digits of the largest feature.
+        Storage between hops. float16 halves its memory and keeps about three digits of the largest feature.
     n_threads : int, optional
         Threads of the kernel; all cores by default. The result is the same for any number.
     memory_limit : int or str, optional
         Bytes, or a string like "4GB", for states, sums, the result and copies of the inputs.
     engine : {"auto", "memory", "disk", "dask"}, default="auto"
-        Where hops run: in memory; through files, within ``memory_limit``; on a Dask cluster. "auto" is memory
-        where that fits and disk where not.
+        Run in memory, in files within ``memory_limit``, or on Dask. "auto": memory if that fits, or disk.
     work_dir : path, optional
-        Folder for the files of "disk" and "dask"; a run that was interrupted there is resumed.
+        Folder for the files of "disk" and "dask"; an interrupted run in it is resumed.
 
     Attributes
     ----------
     embedding_ : ndarray of float32, shape (n, columns)
-        Embedding of the nodes that ``fit`` saw; "concat" has the columns of all r's.
+        Embedding of the fitted nodes; "concat" has the columns of all r's.
     adjacency_ : Adjacency
-        The graph that ``fit`` used, after the rules of :func:`nafs.graph.read_adjacency`.
+        The fitted graph, in the canonical form of :func:`nafs.graph.read_adjacency`.
     choice_ : Choice
-        What was left open and chosen, with the criterion's ``curve``.
+        The automatic choices, with the ``curve`` of the criterion.
     n_hops_, n_features_in_ : int
 
     Examples
@@ -102,7 +101,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         preprocessing: str | None = None,
         center: str = "auto",
         goal: str = "clusters",
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         reduce_to: int | None = None,
         reduction: str = "svd",
         n_neighbors: int = 10,
@@ -127,8 +126,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     ) -> Self:
         """Embed the nodes and keep the result in ``embedding_``.
 
-        ``X``: node features (array or sparse matrix), or a ``Graph``. ``adjacency``: a sparse matrix; without
-        it the nearest-neighbour graph of the rows. ``progress``: called with a :class:`nafs.Progress`.
+        ``X``: node features (array or sparse matrix), or a ``Graph``. ``adjacency``: a sparse matrix; by
+        default the nearest-neighbour graph of the rows. ``progress``: called with a :class:`nafs.Progress`.
         """
         self.fit_transform(X, y, adjacency=adjacency, progress=progress)
         return self
@@ -151,21 +150,18 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     ) -> NDArray[np.float32]:
         """Embed the nodes of another graph; parameters as in :meth:`fit`.
 
-        Rows of X are smoothed over each other, never over rows seen in ``fit``. Choices, and the numbers that
-        features are scaled and centred by, are those of ``fit``.
+        Rows of X are smoothed over each other, never over fitted rows. Automatic choices and the fitted
+        scaling, centre and reduction are reused.
         """
         check_is_fitted(self, "embedding_")
         if self._had_graph and adjacency is None and not isinstance(X, Graph):
-            raise InputError(
-                "fit was given a graph and transform was not: pass adjacency=...; "
-                "the rows that were fitted are in embedding_"
-            )
+            raise InputError("transform needs a graph, as fit did: pass adjacency=... (or use embedding_)")
         job = read_job(self, self._settings(), X, adjacency, reset=False)
         with execute(decide(job, fitted=(self.choice_, self._preparation)), progress) as outcome:
             return np.asarray(outcome.matrix)
 
     def explain(self) -> str:
-        """What was left open in the settings, and what was chosen for which reason; a line each."""
+        """The automatic choices with their reasons, one per line."""
         check_is_fitted(self, "embedding_")
         return str(self.choice_.explain())
 
@@ -177,14 +173,14 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         hops: Iterable[int] | None = None,
         progress: ProgressCallback | None = None,
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield (K, embedding) for many K, ascending, for the price of the largest; see :meth:`fit`.
+        """Yield (K, embedding) for each K in ``hops``, ascending, at the cost of the largest K alone.
 
-        ``hops`` are the K's wanted, 1..n_hops by default. ``center="auto"`` is "none" here.
+        ``hops`` is 1..n_hops by default; ``center="auto"`` means "none"; other parameters as in :meth:`fit`.
         """
         return sweep(read_job(self, self._settings(), X, adjacency, reset=None), hops, progress)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the embedding's columns: those of the features; for "concat", with the r of each."""
+        """Names of the embedding's columns: those of the features; "concat" appends each r."""
         names = super().get_feature_names_out(input_features)
         if self._preparation.directions is not None:
             names = [f"{self.reduction}{i}" for i in range(self._preparation.directions.shape[1])]

@@ -65,7 +65,7 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         preprocessing: str | None = None,
         center: str = "auto",
-        n_clusters: int | None = None,
+        n_clusters: int | str | None = None,
         reduce_to: int | None = None,
         nodes: str = "position",
     ) -> None:

@@ -1,4 +1,4 @@
-"""Errors name parameters as Python or the command line does, and never touch the user's own words."""
+"""Errors name parameters by Python name or by flag, and never rewrite the user's data."""
 
 import pickle
 

@@ -12,10 +12,11 @@ import pytest
 import scipy.sparse as sp
 from command import run
 
+from nafs._support.errors import InputError
 from nafs.datasets import CATALOG, contextual_sbm, erdos_renyi, load_dataset, load_planetoid, power_law
 from nafs.datasets.graphdata import load_graphdata
 from nafs.datasets.ogb import load_ogb
-from nafs.datasets.safe_pickle import load_pickle
+from nafs.datasets.pickles import as_matrix, as_neighbors, parse_pickle, read_pickle
 from nafs.graph import read_adjacency
 
 
@@ -48,16 +49,73 @@ class Malicious:
 def test_a_pickle_that_would_run_something_is_refused(tmp_path):
     target, file = tmp_path / "owned", tmp_path / "evil"
     file.write_bytes(pickle.dumps(Malicious(target)))
-    with pytest.raises(ValueError, match=r"evil: refused to load"):
-        load_pickle(file)
+    with pytest.raises(InputError, match=r"evil: refused to load"):
+        read_pickle(file)
     assert not target.exists()
 
 
 def test_a_damaged_pickle_names_the_file(tmp_path):
     file = tmp_path / "cut"
     file.write_bytes(pickle.dumps([1, 2, 3])[:-3])
-    with pytest.raises(ValueError, match="cut"):
-        load_pickle(file)
+    with pytest.raises(InputError, match="cut"):
+        read_pickle(file)
+
+
+def test_hostile_pickles_crash_nothing_and_take_no_memory():
+    # The memo of a real unpickler would get room for 400 million entries.
+    assert parse_pickle(b"\x80\x02Nr\xff\xff\xff\x17.", "memo") is None
+    with pytest.raises(InputError):
+        parse_pickle(b"\x80\x02T\xff\xff\xff\x7fabc.", "string")
+    # A type of objects over bytes: a real unpickler would follow them as pointers.
+    array = np.frombuffer(b"A" * 16, np.int64)
+    for fake in (b"O8", b"V8", b"S8", b"M8", b"c8"):
+        hostile = pickle.dumps(array, protocol=2).replace(b"i8", fake)
+        assert hostile != pickle.dumps(array, protocol=2)
+        with pytest.raises(InputError):
+            as_matrix(parse_pickle(hostile, "pointers"), "pointers")
+    large = pickle.dumps(array, protocol=2).replace(b"K\x02\x85", b"J\xff\xff\xff\x7f\x85")
+    with pytest.raises(InputError, match="bytes do not fit"):
+        as_matrix(parse_pickle(large, "shape"), "shape")
+    endless = b"\x80\x02]q\x00h\x00a."  # a list that holds itself
+    with pytest.raises(InputError, match="expected"):
+        as_matrix(parse_pickle(endless, "endless"), "endless")
+    with pytest.raises(InputError, match="neighbours"):
+        as_neighbors(parse_pickle(endless, "endless"), "endless")
+    with pytest.raises(InputError, match="neighbour of node 0"):
+        as_neighbors({0: [5], 1: [0]}, "graph")
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4])
+@pytest.mark.parametrize("kind", ["<i4", "<f8", ">f4", "|b1", "<u2", "<f2"])
+def test_arrays_and_matrices_are_taken_apart(protocol, kind):
+    values = np.array([[1, 0, 2], [0, 3, 0]], dtype=kind)
+    for array in (values, np.asfortranarray(values), values[0]):
+        back = as_matrix(parse_pickle(pickle.dumps(array, protocol), "array"), "array")
+        np.testing.assert_array_equal(back, array)
+        assert back.dtype == array.dtype
+    if kind not in (">f4", "<f2"):
+        matrix = sp.csr_matrix(values)
+        back = as_matrix(parse_pickle(pickle.dumps(matrix, protocol), "matrix"), "matrix")
+        np.testing.assert_array_equal(back.toarray(), values)
+
+
+def test_damaged_matrices_are_refused():
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.indices = np.array([0, 1, 7], np.int32)
+    with pytest.raises(InputError, match="column index 7"):
+        as_matrix(parse_pickle(pickle.dumps(matrix, 2), "m"), "m")
+
+
+def test_every_file_is_fetched_safely():
+    for entry in CATALOG.values():
+        assert all(file.url.startswith("https://") for file in entry.files)
+
+
+def test_files_without_a_checksum_are_asked_for(monkeypatch, tmp_path):
+    monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=r"flickr\.npz cannot be verified.*unverified=True"):
+        load_dataset("flickr")
+    assert run("datasets", "fetch", "flickr") == 2
 
 
 PRESENT = ("cora", "citeseer", "pubmed", "wiki", "amazon-photo", "coauthor-cs", "acm")
@@ -102,7 +160,7 @@ def test_without_network_the_message_says_where_the_file_goes(monkeypatch, tmp_p
     monkeypatch.setattr(pooch, "retrieve", offline)
     monkeypatch.setenv("NAFS_DATA_HOME", str(tmp_path))
     with pytest.raises(OSError, match=r"cannot download .*flickr\.npz .* put the file at .*flickr\.npz"):
-        load_dataset("flickr")
+        load_dataset("flickr", unverified=True)
 
 
 def test_a_download_with_the_wrong_checksum_is_not_kept(monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""Columns that go through all hops in the cache: as exact as the usual way, always the same bits."""
+"""Columns in the cache: as exact as the usual strategy, and bit-identical for every run."""
 
 import itertools
 
@@ -21,7 +21,7 @@ WIDE = 500
 
 
 def wide_graph(seed, n=60, density=0.08, *, weighted=False, width=WIDE, sparse=False):
-    """A random graph, its features, and the same as they are given to the package."""
+    """A random graph and its features, as dense matrices and as the package reads them."""
     A, X = random_graph(seed, n, density, weighted=weighted, n_features=width)
     if not sparse:
         return A, X, X
@@ -33,7 +33,7 @@ def wide_graph(seed, n=60, density=0.08, *, weighted=False, width=WIDE, sparse=F
 
 @pytest.fixture
 def used(monkeypatch):
-    """Whether each embedding since came from the cache."""
+    """Collects whether each embedding was computed in the cache."""
     found, embed = [], cached.embed
 
     def watched(*arguments, **options):
@@ -94,7 +94,7 @@ def test_the_scale_of_features_does_not_matter(scale, used):
     assert used() == [True]
 
 
-def test_rows_of_very_different_size_go_the_usual_way(used):
+def test_rows_of_very_different_size_use_the_usual_strategy(used):
     A, X = random_graph(5, n_features=WIDE)
     X *= np.logspace(-25, 10, len(X))[:, None]
     assert_close(
@@ -104,7 +104,7 @@ def test_rows_of_very_different_size_go_the_usual_way(used):
     assert used() == [False]
 
 
-def test_rows_that_cancel_go_the_usual_way(used):
+def test_rows_that_cancel_use_the_usual_strategy(used):
     A = np.array([[0.0, 1.0], [1.0, 0.0]])
     X = np.ones((2, WIDE))
     X[1] = -1  # after one hop both are 0
@@ -128,13 +128,13 @@ def test_directed_graphs_and_self_loops(used):
 
 
 @pytest.mark.parametrize("value", [0.0, 2.5])
-def test_a_single_node_and_features_of_nothing(value, used):
+def test_a_single_node_and_all_zero_features(value, used):
     X = np.full((1, WIDE), value)
     assert np.array_equal(NAFS(3).fit_transform(X, adjacency=sp.csr_array((1, 1))), X)
     assert used() == [True]
 
 
-def test_only_where_it_is_for():
+def test_the_strategy_is_used_only_for_methods_that_it_supports():
     def pays(n=4000, width=1000, method=None, state_dtype="float32"):
         graph = read_adjacency(sp.csr_array((n, n)))
         return cached.pays(problem_of(graph, width, method or Method(6), state_dtype=state_dtype))
@@ -159,7 +159,7 @@ def test_progress_counts_both_passes(used):
     assert seen[-1].hop == 4
 
 
-def test_an_interrupt_passes_through(used):
+def test_an_interrupt_is_raised(used):
     A, X = random_graph(3, 60, n_features=WIDE)
 
     def stop(step):

@@ -31,7 +31,7 @@ def client():
 
 @pytest.fixture(params=STRATEGIES)
 def run(request, monkeypatch, narrow, tmp_path):
-    """Runs a problem by one engine, in panels of eight columns where columns go in panels."""
+    """Runs a problem with one engine; engines with panels use eight columns each."""
     name = "memory" if request.param == "cached" else request.param
     if request.param == "cached":
         monkeypatch.setattr("nafs.engines.cached.LARGE", 0)
@@ -92,7 +92,7 @@ def test_half_precision_results(run):
 
 
 @pytest.mark.parametrize("name", ["memory", "disk"])
-def test_a_plan_keeps_the_limit_or_is_refused(name):
+def test_a_plan_stays_within_the_limit_or_raises(name):
     graph = read_adjacency(sp.csr_array((50_000, 50_000)))
     engine = find_engine(name)
     for limit in (10**6, 10**7):

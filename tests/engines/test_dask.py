@@ -1,4 +1,4 @@
-"""The Dask engine: the disk engine's bits, from workers that may die."""
+"""The Dask engine: bit-identical to the disk engine, even if workers die."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ R = (0.0, 0.5)
 
 @contextmanager
 def two_workers():
-    """Two processes of one thread each, and a client of theirs."""
+    """A client of two worker processes with one thread each."""
     with (
         distributed.LocalCluster(
             n_workers=2,
@@ -94,7 +94,7 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
         assert found == expected
 
 
-def test_embed_takes_a_client_and_a_saved_graph_is_not_copied(client, tmp_path):
+def test_embed_accepts_a_client_and_does_not_copy_a_saved_graph(client, tmp_path):
     A, X = random_graph(2, n_features=30)
     Graph(A, X).save(tmp_path / "graph")
     graph = Graph.load(tmp_path / "graph")
@@ -112,7 +112,7 @@ def test_embed_takes_a_client_and_a_saved_graph_is_not_copied(client, tmp_path):
     assert not work.exists()
 
 
-def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypatch):
+def test_missing_scheduler_missing_workers_and_other_versions_are_reported(tmp_path, monkeypatch):
     A, X = random_graph(3)
     graph = Graph(A, X)
     monkeypatch.setattr(engine, "_SECONDS", 1)
@@ -125,17 +125,19 @@ def test_no_scheduler_no_workers_and_other_versions_are_said(tmp_path, monkeypat
         dashboard_address="127.0.0.1:0",
         set_as_default=False,
     ) as local:
-        monkeypatch.setattr(engine, "_look", lambda job: ("0.0.9", ""))
-        with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, here it is"):
+        monkeypatch.setattr(engine, "_version_and_missing_file", lambda job: ("0.0.9", ""))
+        with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, but this process has"):
             embed(graph, engine="dask", client=local)
         from nafs import __version__
 
-        monkeypatch.setattr(engine, "_look", lambda job: (__version__, "/somewhere/about.json"))
+        monkeypatch.setattr(
+            engine, "_version_and_missing_file", lambda job: (__version__, "/somewhere/about.json")
+        )
         with pytest.raises(ConnectionError, match=r"does not see /somewhere/about\.json"):
             embed(graph, engine="dask", client=local)
 
 
-def test_a_task_that_fails_says_which(client, tmp_path):
+def test_the_error_of_a_failed_task_names_it(client, tmp_path):
     A, X = random_graph(4, n_features=30)
     graph, features = read_adjacency(A), read_features(X)
     work = tmp_path / "work"
@@ -173,7 +175,7 @@ def test_threads_of_one_worker_do_not_share_states(tmp_path, narrow):
             assert found.tobytes() == expected.tobytes()
 
 
-def test_another_graph_in_the_same_folder_is_another_graph(client, tmp_path, narrow):
+def test_another_graph_in_the_same_folder_is_not_mistaken_for_the_first(client, tmp_path, narrow):
     work = tmp_path / "work"
     for seed in (6, 7):
         A, X = random_graph(seed, n_features=30)
@@ -211,7 +213,7 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
         assert found.tobytes() == expected.tobytes()
 
 
-def test_a_limit_that_no_worker_can_keep_is_refused_before_anything_is_made(client, tmp_path):
+def test_a_limit_too_small_for_a_worker_raises_before_anything_is_written(client, tmp_path):
     A, X = random_graph(9, n=400, n_features=20)
     work = tmp_path / "work"
     with pytest.raises(MemoryError, match="more than the memory_limit of 10 kB"):

@@ -1,4 +1,4 @@
-"""One contract for all engines: what each makes is the oracle's, the same bits again, within its memory."""
+"""All engines agree with the oracle, are deterministic, and stay within their memory limit."""
 
 import itertools
 import subprocess
@@ -93,7 +93,7 @@ def test_components_are_numbered_by_their_first_node():
 
 
 @pytest.mark.parametrize("n_panels", [1, 2, 3, 4, 7, 8])
-def test_tasks_find_what_they_need_and_few_parts_wait(n_panels):
+def test_tasks_come_after_their_inputs_and_few_parts_wait(n_panels):
     tasks = list_tasks(Method(3, R), n_panels)
     made, uses = set(), [name for task in tasks for name in task.needs]
     waiting = most = 0
@@ -146,7 +146,7 @@ def test_a_limit_that_is_too_small_names_the_smallest_that_works(tmp_path):
     np.testing.assert_allclose(made.matrix, embed(graph, n_hops=2).matrix, rtol=1e-4, atol=1e-6)
 
 
-def test_auto_is_memory_where_that_fits_and_disk_where_not():
+def test_auto_is_memory_if_that_fits_and_disk_otherwise():
     rng = np.random.default_rng(0)
     n = 20_000
     ring = sp.csr_array((np.ones(n), (np.arange(n), (np.arange(n) + 1) % n)), shape=(n, n))
@@ -186,7 +186,7 @@ def nafs(*arguments, **options):
 
 
 def anonymous_peak(process):
-    """Largest anonymous resident memory of a process, looked at until it ends."""
+    """Peak anonymous resident memory of a process, sampled until it ends."""
     peak = 0
     status = Path(f"/proc/{process.pid}/status")
     while process.poll() is None:
@@ -210,7 +210,7 @@ def test_anonymous_memory_stays_under_the_limit(saved, tmp_path, megabytes):
     assert np.load(tmp_path / "out.npy").shape == (60_000, 64)
 
 
-def test_the_command_line_says_what_a_run_through_files_takes(saved, tmp_path):
+def test_the_command_line_reports_memory_and_disk_of_a_run_on_disk(saved, tmp_path):
     out = tmp_path / "out.parquet"
     run = nafs("embed", saved, "-o", out, "--hops", 2, "--memory-limit", "60MB")
     assert run.returncode == 0, run.stderr

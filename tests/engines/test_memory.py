@@ -140,7 +140,7 @@ def test_a_limit_decides_how_many_r_go_side_by_side():
     assert plan(graph, 2, Method(), memory_limit=10**12).group == 1, "it lives in the cache"
 
 
-def test_what_cannot_fit_is_refused_before_it_starts():
+def test_a_run_that_cannot_fit_raises_before_it_starts():
     A, X = random_graph(0)
     A = read_adjacency(A)
     with pytest.raises(MemoryError, match=r"needs .* besides its inputs, more than .* 1 kB"):
@@ -149,14 +149,14 @@ def test_what_cannot_fit_is_refused_before_it_starts():
         NAFS(memory_limit=1000).sweep(X, adjacency=A)
 
 
-def test_reading_the_graph_keeps_to_the_limit_or_is_refused():
+def test_reading_the_graph_stays_within_the_limit_or_raises():
     n, f = 50_000, 1
     ring = np.arange(n)
     columns = np.concatenate([(ring + step) % n for step in range(1, 31)])
     A = sp.coo_array((np.full(len(columns), 0.5, np.float32), (np.tile(ring, 30), columns)), shape=(n, n))
     X = np.ones((n, f), np.float32)
     with pytest.raises(
-        MemoryError, match=r"canonical form may take 116 MB, more than the memory_limit of 60 MB"
+        MemoryError, match=r"canonical form may need 116 MB, more than the memory_limit of 60 MB"
     ):
         NAFS(2, memory_limit="60MB", directed=False).fit(X, adjacency=A)
     NAFS(2, memory_limit="60MB").fit(X, adjacency=read_adjacency(A, directed=False))
@@ -201,18 +201,18 @@ def test_the_estimate_counts_the_result_and_the_states():
         ("1TB", 10**12),
     ],
 )
-def test_limits_as_people_write_them(limit, expected):
+def test_valid_limits(limit, expected):
     assert parse_memory(limit) == expected
 
 
 @pytest.mark.parametrize("limit", ["", "GB", "4 XB", "-4GB", "4ib", "0"])
-def test_limits_nobody_understands(limit):
+def test_invalid_limits(limit):
     with pytest.raises(ValueError, match="memory_limit"):
         parse_memory(limit)
 
 
 @pytest.mark.parametrize(("size", "text"), [(5, "5 B"), (1500, "1.5 kB"), (2 * 10**12, "2 TB")])
-def test_sizes_for_people(size, text):
+def test_formatted_sizes(size, text):
     assert show_bytes(size) == text
 
 
@@ -222,5 +222,5 @@ def test_reduced_features_count_when_they_are_held():
     X = np.random.default_rng(0).random((20_000, 300), dtype=np.float32)
     settings = {"preprocessing": "l2", "reduce_to": 16, "r": 0.5, "engine": "memory"}
     assert NAFS(2, memory_limit="27MB", **settings).fit_transform(X, adjacency=A).shape == (20_000, 16)
-    with pytest.raises(MemoryError, match=r"reducing the features takes 25\.4 MB, .* of 25 MB; raise"):
+    with pytest.raises(MemoryError, match=r"reducing the features needs 25\.4 MB, .* of 25 MB; raise"):
         NAFS(2, memory_limit="25MB", **settings).fit(X, adjacency=A)

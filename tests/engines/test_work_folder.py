@@ -1,4 +1,4 @@
-"""A run that was broken off goes on to the same bytes, and never with what is not its own."""
+"""An interrupted run resumes to the same bytes, and never from files of another run."""
 
 import errno
 import os
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from panel_runs import R, on_disk
 from random_graphs import random_graph
 
+from nafs._support.errors import InputError
 from nafs.engines.panels import list_tasks, missing, results_of
 from nafs.engines.work import WorkFolder, fingerprint
 from nafs.graph import Features, read_adjacency, read_features
@@ -40,7 +41,7 @@ def stop_after(calls):
     return progress
 
 
-def test_a_stopped_run_goes_on_where_it_was(tmp_path, narrow):
+def test_an_interrupted_run_is_resumed_where_it_stopped(tmp_path, narrow):
     A, X = random_graph(8, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
     expected = on_disk(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
@@ -57,7 +58,7 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, narrow):
     assert on_disk(folder, graph, features, narrow(graph), resume=True).tobytes() == expected
 
 
-def test_a_run_is_gone_on_with_only_by_itself(tmp_path, narrow):
+def test_a_run_is_resumed_only_with_the_same_inputs_and_settings(tmp_path, narrow):
     A, X = random_graph(9, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
     folder = tmp_path / "work"
@@ -112,7 +113,7 @@ def test_two_runs_cannot_share_a_folder(tmp_path, narrow):
 
 
 @pytest.mark.parametrize("room", [10_000, 40_000, 80_000])
-def test_a_full_disk_is_an_error_and_what_is_finished_stays(tmp_path, narrow, monkeypatch, room):
+def test_a_full_disk_is_an_error_and_finished_files_are_kept(tmp_path, narrow, monkeypatch, room):
     A, X = random_graph(13, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
     expected = on_disk(tmp_path / "whole", graph, features, narrow(graph)).tobytes()
@@ -138,20 +139,20 @@ def test_a_full_disk_is_an_error_and_what_is_finished_stays(tmp_path, narrow, mo
     assert on_disk(tmp_path / "work", graph, features, narrow(graph), resume=True).tobytes() == expected
 
 
-def test_too_little_room_is_said_before_the_start(tmp_path, monkeypatch):
+def test_too_little_disk_space_is_reported_before_the_start(tmp_path, monkeypatch):
     A, X = random_graph(14, n_features=20)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 10, 0))
-    with pytest.raises(OSError, match=r"needs .* of disk in .*, and 0 B are free"):
+    with pytest.raises(OSError, match=r"needs .* of disk in .*, but only 0 B are free"):
         on_disk(tmp_path / "work", read_adjacency(A), read_features(X), None)
     assert not (tmp_path / "work").exists()
 
 
-def test_killed_at_any_moment_a_run_goes_on_to_the_same_bytes(saved, tmp_path):
+def test_a_run_killed_at_any_moment_resumes_to_the_same_bytes(saved, tmp_path):
     command = [sys.executable, "-m", "nafs", "embed", str(saved), "--engine", "disk", "--hops", "8"]
     command += ["--r", "0,0.5", "--memory-limit", "45MB", "-q"]
     start = time.perf_counter()
     subprocess.run([*command, "-o", str(tmp_path / "whole.npy")], check=True)
-    taken = time.perf_counter() - start
+    elapsed = time.perf_counter() - start
     expected = (tmp_path / "whole.npy").read_bytes()
     assert not (tmp_path / "whole.npy.work").exists()
     rng, killed = random.Random(0), 0
@@ -161,7 +162,7 @@ def test_killed_at_any_moment_a_run_goes_on_to_the_same_bytes(saved, tmp_path):
         for _ in range(3):
             process = subprocess.Popen([*command, "-o", str(output), *again])
             try:
-                process.wait(rng.uniform(0.3, 0.8) * taken)
+                process.wait(rng.uniform(0.3, 0.8) * elapsed)
                 break
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
@@ -178,7 +179,7 @@ def test_killed_at_any_moment_a_run_goes_on_to_the_same_bytes(saved, tmp_path):
     assert killed >= 3
 
 
-def test_a_folder_of_someone_else_is_left_alone(tmp_path, narrow):
+def test_a_folder_with_foreign_files_is_not_touched(tmp_path, narrow):
     A, X = random_graph(15, n_features=20)
     graph, features = read_adjacency(A), read_features(X)
     for name, text in (("about.json", '{"my": "project"}'), ("film.mkv.part", "film"), ("lock", "locked")):
@@ -189,9 +190,23 @@ def test_a_folder_of_someone_else_is_left_alone(tmp_path, narrow):
     assert (tmp_path / "lock").read_text() == "locked"
 
 
-def test_rows_of_sparse_features_are_told_apart():
+def test_checksums_distinguish_rows_of_sparse_features():
     one = sp.csr_array(np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], float))
     two = sp.csr_array(np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0]], float))
     graph = read_adjacency(np.zeros((2, 2)))
     read = [Features(None, matrix.astype(np.float32)) for matrix in (one, two)]
     assert fingerprint(graph, read[0]) != fingerprint(graph, read[1])
+
+
+def test_a_flipped_bit_in_a_header_is_noticed(tmp_path):
+    folder = WorkFolder(tmp_path / "w")
+    folder.path.mkdir()
+    with folder.making("a", (4, 2), np.float32) as array:
+        array[:] = 1.5
+    folder.check("a")
+    content = folder.file("a").read_bytes()
+    for old, new in ((b"'<f4'", b"'<i4'"), (b"(4, 2)", b"(2, 4)"), (b"False", b"True ")):
+        assert old in content
+        folder.file("a").write_bytes(content.replace(old, new))
+        with pytest.raises(InputError, match="is damaged"):
+            folder.check("a")

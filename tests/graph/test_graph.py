@@ -1,4 +1,4 @@
-"""What users bring is brought into one form, by documented rules, or refused with a reason."""
+"""Input is converted to one canonical form by documented rules, or rejected with a reason."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_duplicate_edges_of_a_weighted_graph_add_up():
     assert graph.degrees.tolist() == [6, 6]
 
 
-def test_stored_zeros_are_no_edges():
+def test_stored_zeros_are_not_edges():
     matrix = sp.coo_array(([0.0, 1.0, 1.0], ([0, 0, 1], [2, 1, 0])), shape=(3, 3))
     assert read_adjacency(matrix).n_stored == 2
     assert matrix.nnz == 3

@@ -1,4 +1,4 @@
-"""What "agrees with the oracle" means, and the combinations of options it has to hold for."""
+"""How results are compared with the oracle, and the combinations of options to test."""
 
 import itertools
 
@@ -11,7 +11,7 @@ RELATIVE = 1e-5
 
 
 def assert_close(found, expected):
-    """Within 1e-5 of the row's own size."""
+    """Compare rows with a tolerance of 1e-5 of their norm."""
     assert found.shape == expected.shape
     assert np.isfinite(found).all()
     size = np.abs(expected).max(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Random graphs with ids, weights, features and labels, and what it means that two are the same."""
+"""Random graphs with ids, weights, features and labels, and a comparison of two graphs."""
 
 import string
 
@@ -46,7 +46,7 @@ def any_known(values):
 
 
 def assert_same(a: Graph, b: Graph, *, ids=True, nodes=True):
-    """The same bits in everything that a format carries."""
+    """Compare everything that a format stores, bit by bit."""
     np.testing.assert_array_equal(a.adjacency.indptr, b.adjacency.indptr)
     np.testing.assert_array_equal(a.adjacency.indices, b.adjacency.indices)
     assert (a.adjacency.weights is None) == (b.adjacency.weights is None)
@@ -74,5 +74,5 @@ LABELS = ["red", "blue", "red", None]
 
 
 def reference():
-    """Four people, whichever way they are read."""
+    """A graph of four people, for comparison with every reader."""
     return from_edges(EDGES, NODES | {"label": LABELS})

@@ -1,4 +1,4 @@
-"""The method in float64, straight from the definitions, with dense matrices and no cleverness.
+"""The method in float64, straight from the definitions, with dense matrices and without optimisation.
 
 Everything the package computes is held against this file.
 """

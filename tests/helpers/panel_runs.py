@@ -1,4 +1,4 @@
-"""Problems for engines, and runs of them, in few words."""
+"""Short helpers that build problems and run engines."""
 
 from nafs.engines.base import FeatureSize, Problem
 from nafs.engines.disk import DiskEngine
@@ -20,7 +20,7 @@ def problem_of(graph, size, method=None, *, held=0, dtype="float32", resume=Fals
 
 
 def run_engine(engine, graph, features, method=None, *, progress=None, **options):
-    """The embedding by an engine; options as in `problem_of`."""
+    """Run an engine; options as in `problem_of`."""
     problem = problem_of(graph, features, method, **options)
     return engine.run(problem, engine.plan(problem), features, progress).matrix
 

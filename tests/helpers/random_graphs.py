@@ -1,4 +1,4 @@
-"""Random graphs with the odd cases that several tests need."""
+"""Random graphs with edge cases that several tests need."""
 
 import numpy as np
 import scipy.sparse as sp

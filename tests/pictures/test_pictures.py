@@ -1,4 +1,4 @@
-"""Figures say what they show, and bad input is refused."""
+"""Figures are labelled, and bad input is rejected."""
 
 import numpy as np
 import pytest

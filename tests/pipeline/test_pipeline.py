@@ -1,4 +1,4 @@
-"""Every decision is made once: plan and embed agree, and nothing is found out twice."""
+"""Every decision is made once: plan and embed agree, and nothing is computed twice."""
 
 import inspect
 import json
@@ -31,7 +31,7 @@ def files(tmp_path_factory):
 
 
 def outcome(words, capsys):
-    """Exit code, and what a command says about its decision."""
+    """Exit code, and the decision that a command prints."""
     code = run(*words, "--json")
     shown = capsys.readouterr()
     if code:
@@ -96,7 +96,7 @@ def test_the_flags_that_plan_and_embed_once_disagreed_on(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_components_checksums_and_settings_are_made_once(monkeypatch, tmp_path, engine):
+def test_components_checksums_and_settings_are_computed_once(monkeypatch, tmp_path, engine):
     A, X = random_graph(1, n=200, n_features=24)
     graph = Graph(A, np.abs(X))
     calls = Counter()
@@ -166,7 +166,7 @@ def test_entry_points_share_names_and_defaults():
     assert set(library) - set(estimator) == {"columns", "seed"}, "a table always has features"
 
 
-def test_a_decision_says_what_will_be_done():
+def test_a_decision_describes_the_run():
     A, X = random_graph(3, n_features=12)
     job = Job.of(Graph(A, np.abs(X)), Settings.of(n_hops="auto", reduce_to=5, n_clusters=2))
     decision = decide(job)
@@ -179,7 +179,7 @@ def test_a_decision_says_what_will_be_done():
     assert outcome.settings["n_hops"] == decision.choice.n_hops
 
 
-def test_a_plan_of_structural_features_does_not_make_them(monkeypatch):
+def test_planning_does_not_compute_structural_features(monkeypatch):
     graph = Graph(random_graph(4)[0])
     monkeypatch.setattr("nafs.pipeline.job.structural_features", None)
     assert decide(Job.of(graph, Settings.of(columns=16))).n_columns == 16

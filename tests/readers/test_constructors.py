@@ -171,7 +171,7 @@ def test_features_without_edges_stay_as_isolated_nodes():
 
 
 def test_an_id_that_comes_twice_is_refused_with_its_rows():
-    with pytest.raises(ValueError, match=r"nodes: id 'a' comes 2 times \(rows 1 and 3\)"):
+    with pytest.raises(ValueError, match=r"nodes: id 'a' occurs 2 times \(rows 1 and 3\)"):
         from_edges((["a"], ["b"]), {"id": ["a", "b", "a"], "x": [1, 2, 3]})
 
 

@@ -3,13 +3,11 @@
 import csv
 import json
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 from command import run
 
-import nafs
 from nafs.datasets import Dataset, contextual_sbm
 from nafs.datasets.download import is_present
 from nafs.reproduce import (
@@ -20,15 +18,26 @@ from nafs.reproduce import (
     maps,
     published,
     quality,
-    rivals,
     scalability,
     smoothing_speed,
     sparsity,
 )
 from nafs.reproduce.run import TARGETS, reproduce
+from nafs.reproduce.sources import code_of, fingerprint
 from nafs.reproduce.store import Store
-from nafs.reproduce.target import Cell, Target
+from nafs.reproduce.target import Cell, Effort, Target
+from nafs.rivals import RIVALS
 from nafs.tasks import random_splits
+
+SHORT = {
+    "AGC": {"most": 2},
+    "NDLS": {"most": 10},
+    "GAE": {"epochs": 3},
+    "AGE": {"epochs": 3},
+    "GCN": {"epochs": 3},
+}
+KEPT = ("raw features", "SVD of the features", "SC", "SGC", "SSGC", "SIGN", *SHORT)
+EFFORT = Effort(seeds=2, rivals="fast")
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +49,11 @@ def small():
         for module in (comparison, sparsity, arxiv, smoothing_speed, ablation, efficiency, maps, quality):
             patch.setattr(module, "dataset", lambda name: Dataset(name, "a stand-in", graph, split))
         patch.setattr(quality, "_present", lambda names: list(names[:2]))
-        for known in (rivals.RIVALS, rivals.CLUSTERING_RIVALS):
-            patch.setitem(known, "AGC", partial(rivals.agc, most=2))
-            patch.setitem(known, "NDLS", partial(rivals.ndls, most=10))
+        for name, rival in list(RIVALS.items()):
+            if name not in KEPT:
+                patch.delitem(RIVALS, name)
+            elif name in SHORT:
+                patch.setitem(RIVALS, name, replace(rival, settings={**rival.settings, **SHORT[name]}))
         patch.setattr(arxiv, "is_present", lambda _: True)
         patch.setattr(smoothing_speed, "GROUPS", {"degree below 9": (0, 9), "all nodes": (0, np.inf)})
         patch.setattr(maps, "HOPS", (0, 5))
@@ -80,7 +91,7 @@ def test_every_target_writes_its_table_and_its_figure(folder, name):
     for file in files[2:]:
         assert file.read_bytes().startswith(b"\x89PNG")
         assert f"![]({file.name})" in text, "the page shows its picture"
-    cells = len(TARGETS[name].cells(2))
+    cells = len(TARGETS[name].cells(EFFORT))
     assert [done for _, done, _ in told] == [*range(cells), cells]
 
 
@@ -92,21 +103,31 @@ def test_a_comparison_has_every_method_and_every_published_number(folder, task):
     assert len(found) == len(rows)
     for data in task.datasets:
         for i, metric in enumerate(task.metrics):
-            for rival in task.rivals:
-                shown, theirs, ours = found[data, rival, metric]
-                assert (shown, theirs) == ("", "")
-                assert float(ours.split()[0]) > 0
-            for method, numbers in task.others.items():
-                assert found[data, f"{method} (as published)", metric] == [f"{numbers[data][i]:.1f}", "", ""]
+            for rival in task.rivals(data, "fast"):
+                printed, measured, plain, time, _ = found[data, rival, metric]
+                numbers = task.others.get(rival)
+                assert printed == ("" if numbers is None else f"{numbers[data][i]:.1f}")
+                assert float(measured.split()[0]) > 0
+                assert plain == ""
+                assert time.endswith(" s")
             for variant in published.VARIANTS:
                 method = f"NAFS-{variant} (K={task.hops[variant][data]})"
-                shown, theirs, ours = found[data, method, metric]
-                assert shown == f"{task.numbers[variant][data][i]:.1f}"
-                assert float(theirs.split()[0]) > 0
-                assert float(ours.split()[0]) > 0
+                printed, measured, plain, *_ = found[data, method, metric]
+                assert printed == f"{task.numbers[variant][data][i]:.1f}"
+                assert float(measured.split()[0]) > 0
+                assert float(plain.split()[0]) > 0
 
 
-def test_a_broken_run_goes_on_where_it_was(small, tmp_path):
+def test_without_rivals_only_the_method_is_measured(small, tmp_path):
+    reproduce(TARGETS["classification"], tmp_path, seeds=1, rivals="none")
+    _, *rows = rows_of(tmp_path / "classification.csv")
+    measured = {method for _, method, _, _, here, *_ in rows if here}
+    assert all(method.startswith("NAFS") for method in measured)
+    with pytest.raises(ValueError, match="rivals must be one of"):
+        reproduce(TARGETS["classification"], tmp_path, rivals="many")
+
+
+def test_an_interrupted_run_resumes(small, tmp_path):
     measured = []
 
     def breaking(cell):
@@ -116,31 +137,53 @@ def test_a_broken_run_goes_on_where_it_was(small, tmp_path):
                 raise KeyboardInterrupt
             return cell.measure()
 
-        return Cell(cell.key, measure)
+        return Cell(cell.key, measure, cell.code)
 
     links = TARGETS["links"]
-    broken = replace(links, cells=lambda seeds: [breaking(cell) for cell in links.cells(seeds)])
+    broken = replace(links, cells=lambda effort: [breaking(cell) for cell in links.cells(effort)])
     with pytest.raises(KeyboardInterrupt):
         reproduce(broken, tmp_path, seeds=1)
     (kept,) = tmp_path.iterdir()
-    assert kept.name == f"cells-{nafs.__version__}.json"
+    assert kept.name == "cells.json"
     assert list(json.loads(kept.read_text())) == measured[:3]
     reproduce(broken, tmp_path, seeds=1)
-    assert len(measured) == 1 + len(links.cells(1)), "only the broken one is measured again"
+    assert len(measured) == 1 + len(links.cells(Effort(1))), "only the broken one is measured again"
     first = (tmp_path / "links.md").read_text()
     reproduce(broken, tmp_path, seeds=1)
-    assert len(measured) == 1 + len(links.cells(1)), "nothing is measured twice"
+    assert len(measured) == 1 + len(links.cells(Effort(1))), "nothing is measured twice"
     assert (tmp_path / "links.md").read_text() == first
 
 
-def test_cells_of_another_version_are_measured_again(tmp_path):
+def test_cells_of_another_source_are_measured_again(tmp_path):
     counted = Target("t", "t", lambda _: [Cell("a", lambda: {"x": [1.0]})], lambda store, _: store["a"])
     assert reproduce(counted, tmp_path) == {"x": [1.0]}
-    old = tmp_path / "cells-0.0.0.json"
-    (tmp_path / f"cells-{nafs.__version__}.json").rename(old)
-    old.write_text('{"a": {"x": [2.0]}}')
+    path = tmp_path / "cells.json"
+    cells = json.loads(path.read_text())
+    cells["a"]["values"] = {"x": [2.0]}
+    path.write_text(json.dumps(cells))
+    assert reproduce(counted, tmp_path) == {"x": [2.0]}, "measured by the same source: kept"
+    cells["a"]["source"] = "another"
+    path.write_text(json.dumps(cells))
     assert reproduce(counted, tmp_path) == {"x": [1.0]}
-    assert old.read_text() == '{"a": {"x": [2.0]}}', "what the other version measured is left alone"
+
+
+def test_a_fingerprint_follows_imports_and_ignores_prose(tmp_path, monkeypatch):
+    (tmp_path / "nafs").mkdir()
+    assert code_of('"""One."""\nx = 1  # why') == code_of("x = 1")
+    assert code_of("x = 1") != code_of("x = 2")
+    rival, other = "nafs.rivals.gae", "nafs.rivals.dagnn"
+    before = {name: fingerprint((name,)) for name in (rival, other)}
+    from nafs.reproduce import sources
+
+    def changed(text):
+        return code_of(text) + ("changed" if "class AllPairs" in text else "")
+
+    monkeypatch.setattr(sources, "code_of", changed)
+    fingerprint.cache_clear()
+    after = {name: fingerprint((name,)) for name in (rival, other)}
+    fingerprint.cache_clear()
+    assert before[rival] != after[rival], "GAE imports the module that changed"
+    assert before[other] == after[other]
 
 
 def test_two_runs_in_one_folder_keep_each_others_cells(tmp_path):
@@ -153,8 +196,8 @@ def test_two_runs_in_one_folder_keep_each_others_cells(tmp_path):
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}', "\xff", "3"])
 def test_a_damaged_store_is_named(tmp_path, text):
-    (tmp_path / f"cells-{nafs.__version__}.json").write_text(text, encoding="latin-1")
-    with pytest.raises(ValueError, match=r"cells-.*\.json is damaged"):
+    (tmp_path / "cells.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"cells\.json is damaged"):
         Store(tmp_path)
 
 
@@ -167,8 +210,16 @@ def test_a_value_that_is_no_number_is_refused(tmp_path):
 def test_a_number_out_of_reach_is_marked():
     assert comparison.out_of_reach(75.4, [0.659, 0.661])
     assert not comparison.out_of_reach(66.6, [0.659, 0.661])
-    rows = comparison.rows_of("cora", "m", ("ACC", "NMI"), (75.4, 50.0), {"ACC": [0.66], "NMI": [0.52]})
-    assert rows == [["cora", "m", "ACC", "75.4", "66.0 !", ""], ["cora", "m", "NMI", "50.0", "52.0", ""]]
+    values = {"ACC": [0.66], "NMI": [0.52]}
+    rows = comparison.rows_of("cora", "m", ("ACC", "NMI"), (75.4, 50.0), values, mark=True)
+    assert [row[3:5] for row in rows] == [["75.4", "66.0 !"], ["50.0", "52.0"]]
+
+
+def test_a_rival_that_does_not_fit_into_memory_says_so(small, tmp_path, monkeypatch):
+    monkeypatch.setitem(RIVALS, "SGC", replace(RIVALS["SGC"], memory=lambda _: 10**15))
+    reproduce(TARGETS["classification"], tmp_path, seeds=1)
+    text = (tmp_path / "classification.md").read_text()
+    assert "| cora | SGC | ACC | 81.0 | out of memory (needs 1e+03 TB) |" in text
 
 
 def test_every_published_number_has_its_place():

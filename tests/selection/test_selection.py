@@ -8,7 +8,7 @@ from random_graphs import random_graph
 
 from nafs import NAFS, Graph, embed
 from nafs.clustering import mixture, project
-from nafs.clustering.gaussian_mixture import _fit
+from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.measures import agreement
 from nafs.datasets import contextual_sbm, power_law
 from nafs.graph import read_features
@@ -33,7 +33,7 @@ def counts(rng, shape=(50, 30)):
 # --- preprocessing ----------------------------------------------------------------
 
 
-def test_features_are_told_apart_by_their_values():
+def test_preprocessing_is_chosen_by_the_values():
     rng = np.random.default_rng(0)
     few = counts(rng)
     for features, kind in (
@@ -51,7 +51,7 @@ def test_features_are_told_apart_by_their_values():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_tfidf_is_scikit_learns(sparse):
+def test_tfidf_agrees_with_scikit_learn(sparse):
     from sklearn.feature_extraction.text import TfidfTransformer
 
     X = counts(np.random.default_rng(1))
@@ -78,7 +78,7 @@ def test_rows_of_length_one_and_standard_columns(sparse):
     assert not standard[:, 3].any(), "a constant column is 0, not NaN"
 
 
-def test_what_all_rows_share_is_taken_away(graph):
+def test_centring_subtracts_the_common_row(graph):
     X, d = graph.features.dense.astype(float), graph.adjacency.degrees
     for center, common in (("mean", X.mean(axis=0)), ("stationary", d @ X / d.sum())):
         found = prepare(graph.features, graph.adjacency, "none", center)
@@ -86,7 +86,7 @@ def test_what_all_rows_share_is_taken_away(graph):
     assert prepare(graph.features, graph.adjacency) is graph.features, "nothing to do, nothing copied"
 
 
-def test_the_stationary_center_is_what_endless_smoothing_leaves():
+def test_the_stationary_center_is_the_limit_of_smoothing():
     from nafs import smoothed_features
 
     graph = contextual_sbm(60, average_degree=12, n_features=3, seed=3)
@@ -112,7 +112,7 @@ def test_a_reduction_states_its_error(sparse):
     assert errors[1] < errors[0] < 1.5
     again, _ = reduce(features, 10, "random")
     np.testing.assert_array_equal(again.dense, reduce(features, 10, "random")[0].dense)
-    with pytest.raises(ValueError, match="1 column or more; got 0"):
+    with pytest.raises(ValueError, match="1 or more columns; got 0"):
         reduce(features, 0)
     with pytest.raises(ValueError, match="reduction must be one of"):
         reduce(features, 5, "magic")
@@ -134,13 +134,13 @@ def test_an_exact_reduction_commutes_with_smoothing(graph):
 # --- clusters ---------------------------------------------------------------------
 
 
-def test_the_mixture_is_scikit_learns():
+def test_the_mixture_agrees_with_scikit_learn():
     from sklearn.mixture import GaussianMixture
 
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 4, 600)
     points = 3 * rng.standard_normal((4, 5))[truth] + rng.standard_normal((600, 5)) * [1, 2, 3, 1, 0.5]
-    ours = _fit(points, truth, 4, 100)
+    ours = fit_mixture(points, truth, 4, 100)
     means = np.array([points[truth == code].mean(axis=0) for code in range(4)])
     apart = points - means[truth]
     theirs = GaussianMixture(
@@ -155,7 +155,7 @@ def test_the_mixture_is_scikit_learns():
     assert (ours.predict(points) == theirs.predict(points)).mean() > 0.99
 
 
-def test_the_mixture_sees_clusters_where_all_of_them_are_stretched_alike():
+def test_the_mixture_separates_clusters_with_one_stretched_covariance():
     from sklearn.cluster import KMeans
 
     rng = np.random.default_rng(1)
@@ -165,7 +165,7 @@ def test_the_mixture_sees_clusters_where_all_of_them_are_stretched_alike():
     assert agreement(truth, KMeans(3, n_init=5, random_state=0).fit_predict(points))["ACC"] < 0.6
 
 
-def test_of_several_starts_the_graph_decides(graph):
+def test_the_graph_decides_between_several_starts(graph):
     from nafs.clustering.measures import modularity
 
     points = project(np.random.default_rng(0).standard_normal((300, 6)), 6)  # no clusters at all
@@ -176,7 +176,7 @@ def test_of_several_starts_the_graph_decides(graph):
 
 
 @pytest.mark.parametrize("rows", [np.zeros((20, 4)), np.ones((20, 4)), np.eye(20)[:, :4]])
-def test_few_distinct_points_are_no_error(rows):
+def test_few_distinct_points_are_not_an_error(rows):
     found = mixture(project(rows, 6), 3)
     assert found.shape == (20,)
     assert set(found) <= {0, 1, 2}
@@ -228,7 +228,7 @@ def test_smoothing_is_chosen_where_it_helps():
     assert links.score in ("inner", "cosine")
 
 
-def test_hops_for_links_are_those_that_tell_hidden_edges_best(graph):
+def test_hops_for_links_best_separate_hidden_edges(graph):
     choice = choose(graph, goal="links")
     assert choice.curve[choice.n_hops] == max(choice.curve.values())
     assert choice.center in ("none", "mean")
@@ -236,7 +236,7 @@ def test_hops_for_links_are_those_that_tell_hidden_edges_best(graph):
     assert fixed.center == "stationary"
 
 
-def test_for_links_no_hops_at_all_is_a_choice_too(graph):
+def test_zero_hops_can_be_chosen_for_links(graph):
     rng = np.random.default_rng(0)
     place = rng.random((300, 2))
     near = np.linalg.norm(place[:, None] - place[None], axis=2) < 0.07
@@ -245,7 +245,7 @@ def test_for_links_no_hops_at_all_is_a_choice_too(graph):
     assert 0 in choice.curve
 
 
-def test_features_made_from_edges_do_not_know_the_hidden_ones():
+def test_structural_features_do_not_see_hidden_edges():
     from nafs.datasets import erdos_renyi
 
     noise = Graph(erdos_renyi(300, 0.02, seed=0).adjacency)
@@ -281,7 +281,7 @@ def test_whole_numbers_and_huge_numbers_cluster_alike(graph):
         evaluate_clustering(made, graph)
 
 
-def test_a_limit_that_cannot_be_kept_is_refused_before_features_are_copied():
+def test_a_limit_that_is_too_small_raises_before_features_are_copied():
     import tracemalloc
 
     wide = sp.random_array((4000, 3000), density=0.01, format="csr", rng=np.random.default_rng(0))
@@ -309,9 +309,9 @@ def test_labels_are_not_looked_at(graph):
     np.testing.assert_array_equal(one.matrix, other.matrix)
 
 
-def test_nothing_changes_unless_it_is_asked_for(graph):
+def test_nothing_is_chosen_by_default(graph):
     plain = embed(graph, n_hops=5)
-    assert plain.choice.explain() == "nothing was left to choose"
+    assert plain.choice.explain() == "nothing was left open"
     np.testing.assert_array_equal(
         plain.matrix, NAFS(5).fit_transform(graph.features.dense, adjacency=graph.adjacency)
     )
@@ -365,14 +365,14 @@ def test_bad_settings_are_named(graph, settings, message):
 
 def test_choices_that_the_graph_does_not_allow_are_named(graph):
     directed = Graph(np.triu(np.ones((5, 5)), 1), np.eye(5), directed=True)
-    with pytest.raises(ValueError, match="n_hops='auto' goes by modularity"):
+    with pytest.raises(ValueError, match="n_hops='auto' needs modularity"):
         embed(directed, n_hops="auto")
     few = Graph(np.array([[0, 1], [1, 0]]), np.eye(2))
     with pytest.raises(ValueError, match="too few edges to hide"):
         embed(few, n_hops="auto", goal="links")
 
 
-def test_the_command_says_what_it_chose(place, capsys):
+def test_the_command_reports_its_choices(place, capsys):
     words = ("embed", place / "e.csv", "-f", place / "f.csv", "-o", place / "out.npy")
     assert run(*words, "--hops", "auto", "--clusters", "2") == 0
     assert "chosen" in capsys.readouterr().err
@@ -380,7 +380,7 @@ def test_the_command_says_what_it_chose(place, capsys):
     assert "--hops must be a whole number or auto; got 'several'" in capsys.readouterr().err
 
 
-def test_features_can_be_reduced_before_smoothing_and_the_loss_is_told():
+def test_features_can_be_reduced_before_smoothing_and_the_loss_is_reported():
     rng = np.random.default_rng(0)
     A, _ = random_graph(3, n=200)
     low = rng.normal(size=(200, 5)) @ rng.normal(size=(5, 60))

@@ -1,4 +1,4 @@
-"""What is near a node, and which links are missing: held against comparing everything with everything."""
+"""Nearest nodes and suggested links, compared with exhaustive search."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ def test_nearest_rows(score, exact):
     assert np.array_equal(found, again)
 
 
-def test_fewer_rows_than_asked_for_and_bad_numbers():
+def test_fewer_rows_than_requested_and_bad_numbers():
     matrix = np.eye(3, dtype=np.float32)
     found, _ = nearest(matrix, np.array([1]), 10)
     assert found.tolist() == [[0, 2]]
@@ -82,7 +82,7 @@ def test_the_best_missing_links(score, exact, monkeypatch):
 
 
 @pytest.mark.parametrize("k", [1, 20, 5000])
-def test_short_rows_are_left_out_where_they_cannot_win(k, monkeypatch):
+def test_short_rows_are_skipped_if_they_cannot_win(k, monkeypatch):
     monkeypatch.setattr("nafs.similarity.suggestions._BLOCK", 900)
     monkeypatch.setattr("nafs.similarity.suggestions.EXACT_WORK", 120_000)  # of 180,000 for all pairs
     rng = np.random.default_rng(3)
@@ -106,7 +106,7 @@ def test_short_rows_are_left_out_where_they_cannot_win(k, monkeypatch):
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_progress_ends_at_the_whole(exact, monkeypatch):
+def test_progress_adds_up_to_one(exact, monkeypatch):
     if not exact:
         pytest.importorskip("usearch")
     monkeypatch.setattr(suggestions, "_BLOCK", 1 << 21)
@@ -125,7 +125,7 @@ def test_progress_ends_at_the_whole(exact, monkeypatch):
         assert sum(shares) == pytest.approx(1)
 
 
-def test_a_complete_graph_misses_nothing():
+def test_a_complete_graph_has_no_missing_links():
     graph = read_adjacency(1 - np.eye(4))
     pairs, scores = suggest_pairs(graph, np.eye(4, dtype=np.float32), 5)
     assert len(pairs) == len(scores) == 0
@@ -149,16 +149,16 @@ def test_similar_by_id(embedding):
     assert table.column("id").to_pylist() == ["node3", "node3", "node5", "node5"]
     assert table.column("rank").to_pylist() == [1, 2, 1, 2]
     assert made.similar(None, k=3).num_rows == 120
-    with pytest.raises(ValueError, match=r"no node is called 'nodee3'; the closest are 'node3'"):
+    with pytest.raises(ValueError, match=r"unknown id 'nodee3'; the closest are 'node3'"):
         made.similar("nodee3")
-    with pytest.raises(ValueError, match="no nodes are asked for"):
+    with pytest.raises(ValueError, match="no ids: name at least one"):
         made.similar([])
 
 
 def test_ids_that_are_numbers():
     made = embed(Graph(sp.csr_array(np.ones((3, 3))), np.eye(3), ids=[10, 20, 30]), n_hops=1)
     assert made.similar(10, k=1).num_rows == made.similar("10", k=1).num_rows == 1
-    with pytest.raises(ValueError, match="no node is called 11; the closest are '10'"):
+    with pytest.raises(ValueError, match="unknown id 11; the closest are '10'"):
         made.similar(11)
 
 
@@ -187,7 +187,7 @@ def test_an_embedding_written_is_read_again(embedding, tmp_path, name):
         assert again.settings["version"]
 
 
-def test_what_an_embedding_is_made_of_is_told(embedding):
+def test_an_embedding_carries_its_settings(embedding):
     graph, made = embedding
     assert set(made.settings["input"]) == {"nodes", "edges", "features"}
     other = embed(graph.with_features(graph.features.dense + 1), n_hops=3)
@@ -214,10 +214,10 @@ def test_the_commands(embedding, tmp_path, capsys):
     for arguments, message in (
         (["similar", tmp_path / "e.parquet"], "name at least one node"),
         (["similar", tmp_path / "e.parquet", "--all"], "name a file with --output"),
-        (["similar", tmp_path / "e.parquet", "node33x"], "no node is called 'node33x'; the closest are"),
+        (["similar", tmp_path / "e.parquet", "node33x"], "unknown id 'node33x'; the closest are"),
         (["similar", tmp_path / "e.parquet", "node3", "-o", "x.xlsx"], "tables are written as"),
         (["similar", tmp_path / "no.parquet", "node3"], "no such file"),
-        (["suggest-links", tmp_path / "graph", "--node", "nobody"], "no node is called 'nobody'"),
+        (["suggest-links", tmp_path / "graph", "--node", "nobody"], "unknown id 'nobody'"),
     ):
         assert run(*arguments) == 2
         assert message in " ".join(capsys.readouterr().err.split())
@@ -234,7 +234,7 @@ def test_notebooks_show_tables_and_names_stay_text():
     assert "2 hops" in made._repr_html_()
 
 
-def test_of_rows_that_score_alike_the_first_comes_first():
+def test_ties_are_ordered_by_row():
     same = np.ones((500, 4), np.float32)
     assert nearest(same, np.array([100]), 5)[0].tolist() == [[0, 1, 2, 3, 4]]
     pairs, _ = suggest_pairs(read_adjacency(np.zeros((30, 30))), same[:30], 4)
@@ -243,7 +243,7 @@ def test_of_rows_that_score_alike_the_first_comes_first():
 
 @pytest.mark.parametrize("n", [4000, 4096, 4097])
 @pytest.mark.parametrize("alike", [True, False])
-def test_the_best_of_many_are_those_of_a_stable_sort(n, alike):
+def test_the_best_scores_agree_with_a_stable_sort(n, alike):
     rng = np.random.default_rng(n)
     largest = 2 if alike else 999  # products are exact in float32
     matrix = rng.integers(-largest, largest + 1, size=(n, 3)).astype(np.float32)
@@ -258,7 +258,7 @@ def test_the_best_of_many_are_those_of_a_stable_sort(n, alike):
     assert np.array_equal(found, order)
 
 
-def test_a_row_that_is_no_number_is_refused():
+def test_rows_with_nan_raise():
     matrix = np.eye(4, dtype=np.float32)
     matrix[2, 1] = np.nan
     graph = read_adjacency(sp.csr_array((4, 4)), directed=False)
@@ -268,7 +268,7 @@ def test_a_row_that_is_no_number_is_refused():
         suggest_pairs(graph, matrix, 2)
 
 
-def test_an_index_with_twins_and_more_neighbours_than_it_leads_to():
+def test_an_index_with_duplicates_and_with_more_neighbours_than_it_finds():
     pytest.importorskip("usearch")
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(3000, 8)).astype(np.float32)[rng.integers(0, 600, 3000)]  # about five of each
@@ -282,7 +282,7 @@ def test_an_index_with_twins_and_more_neighbours_than_it_leads_to():
     assert np.isfinite(scores).all()
 
 
-def test_an_index_that_was_not_asked_for_is_told_of_and_finds_most(monkeypatch):
+def test_an_automatic_index_warns_and_finds_most_neighbours(monkeypatch):
     pytest.importorskip("usearch")
     # Rows in all directions: an index has to be searched widely.
     matrix = np.random.default_rng(0).normal(size=(6000, 48)).astype(np.float32)
@@ -290,11 +290,11 @@ def test_an_index_that_was_not_asked_for_is_told_of_and_finds_most(monkeypatch):
     for place in ("nearest", "suggestions"):
         monkeypatch.setattr(sys.modules[f"nafs.similarity.{place}"], "EXACT_WORK", 0)
     monkeypatch.setattr("nafs.similarity.suggestions._TRIED", 0)
-    with pytest.warns(UserWarning, match=r"an index, which finds about 9\d % of the nearest"):
+    with pytest.warns(UserWarning, match=r"an index was searched; it finds about 9\d % of the nearest"):
         found, _ = nearest(matrix, np.arange(6000), 10)
     assert np.mean([len(set(a) & set(b)) for a, b in zip(truth, found, strict=True)]) >= 9.5
     graph = read_adjacency(sp.csr_array((6000, 6000)), directed=False)
-    with pytest.warns(UserWarning, match="through an index"):
+    with pytest.warns(UserWarning, match="an index was searched"):
         pairs, scores = suggest_pairs(graph, matrix, 5)
     best, _ = suggest_pairs(graph, matrix, 5, exact=True)
     assert pairs.tolist() == best.tolist()
@@ -329,7 +329,7 @@ def test_settings_of_any_kind_are_written_and_the_score_is_kept(tmp_path):
     assert (bare.settings["columns"], bare.settings["seed"]) == (16, 7)
 
 
-def test_no_command_has_two_options_of_one_name():
+def test_no_command_has_two_options_with_one_name():
     import typer.main
 
     from nafs.cli.app import app
@@ -339,7 +339,7 @@ def test_no_command_has_two_options_of_one_name():
         assert len(flags) == len(set(flags)), name
 
 
-def test_labels_of_other_nodes_alone_are_no_labels(tmp_path):
+def test_labels_of_other_nodes_only_are_ignored(tmp_path):
     (tmp_path / "z.csv").write_text("id,e0,e1,label\nann,1,0,red\nbob,0,1,\ncy,1,1,\n")
     (tmp_path / "e.csv").write_text("bob,cy\n")
     assert Embedding.load(tmp_path / "z.csv").labels.classes == ("red",)

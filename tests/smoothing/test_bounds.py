@@ -1,4 +1,4 @@
-"""Theorem 1 and the mixing time hold on every graph, and are what their formulas say."""
+"""Theorem 1 and the mixing time hold on every graph, and agree with their formulas."""
 
 import numpy as np
 import oracle
@@ -26,7 +26,7 @@ def test_theorem_1_bounds_the_distance(seed, n, density, weighted, r):
     assert (D <= bound * (1 + 1e-5) + 1e-9).all()
 
 
-def test_theorem_1_is_the_papers_on_a_connected_graph():
+def test_theorem_1_agrees_with_the_paper_on_a_connected_graph():
     path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     X = np.array([[1.0, 2.0], [0.0, 1.0], [3.0, 0.0]])
     degrees = np.array([2.0, 3.0, 2.0])

@@ -1,4 +1,4 @@
-"""One record per distance: what it says agrees with what the kernel does."""
+"""The record of each distance agrees with the kernel."""
 
 import numpy as np
 import oracle

@@ -1,4 +1,4 @@
-"""Every option agrees with the float64 oracle, and the bits never depend on how they were computed."""
+"""Every option agrees with the float64 oracle, and the bits do not depend on threads or strategy."""
 
 import itertools
 import os
@@ -193,7 +193,7 @@ def test_a_sweep_yields_what_separate_runs_would(ensemble, weighting):
             assert np.array_equal(Z, alone)
 
 
-def test_a_sweep_uses_memory_again_only_when_nobody_holds_it():
+def test_a_sweep_reuses_memory_only_when_it_is_released():
     A, X = random_graph(8)
     model = NAFS(9, 0.5)
     kept = [Z for _, Z in model.sweep(X, adjacency=A)]
@@ -238,7 +238,7 @@ def test_loops_for_any_cpu_agree(width, state_dtype, request):
     assert np.abs(found - fast).max() <= tolerance * np.abs(fast).max()
 
 
-def test_an_instruction_set_that_is_not_there_is_refused():
+def test_an_unavailable_instruction_set_is_rejected():
     with pytest.raises(ValueError, match="cannot run the loops for 'v9'"):
         _kernel.use("v9")
 

@@ -21,7 +21,7 @@ CALL = {"begin", "end", "state", "following", "owing", "postpone", "parts", "giv
 
 @pytest.fixture
 def call():
-    """Run a hop with the right arguments but for those that are given."""
+    """Run a hop with valid arguments, except those that are overridden."""
     hops = Hops(read_adjacency(PATH), read_features(np.eye(3)), Method(3, (0.5,)), (0.5,))
     hops.advance()
     right = {**hops._bound, "begin": 0, "end": 3, "state": hops._state, "following": hops._next}
@@ -97,7 +97,7 @@ def test_arrays_of_another_type_are_not_copied_silently(call, wrong):
 
 @pytest.fixture
 def columns():
-    """Run a pass over panels of columns with the right arguments but for those that are given."""
+    """Run a pass over panels of columns with valid arguments, except those that are overridden."""
     inputs = read_adjacency(PATH), read_features(np.eye(3))
     bound = cached._Panels(*inputs, n_hops=2, n_threads=1)._bound
     ones = np.ones(3, np.float32)

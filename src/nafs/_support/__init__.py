@@ -1,1 +1,1 @@
-"""What every room needs and no user calls: limits, checks, output that appears whole, scratch files."""
+"""Private helpers for all packages: memory limits, checks, errors, atomic output and scratch files."""

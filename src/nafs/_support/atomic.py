@@ -1,4 +1,4 @@
-"""Output that appears whole or not at all: written under a temporary name beside its place, then renamed."""
+"""Atomic output: files and folders are written under a temporary name in the same folder, then renamed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def check_target(path: Path, *, force: bool) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
-    """A temporary file that becomes ``path`` if the block ends well, and vanishes otherwise."""
+    """Yield a temporary file that is renamed to ``path`` on success and deleted on error."""
     check_target(path, force=force)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file")
-    path = Path(os.path.realpath(path))  # a link stays one
+    path = Path(os.path.realpath(path))  # a symbolic link is followed, not replaced
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
     part = Path(name)
     try:
-        part.chmod(0o666 & ~_umask())  # mkstemp's 0600 would follow the file to its place
+        part.chmod(0o666 & ~_umask())  # mkstemp creates files with mode 0600
         yield part
         _put(part, path, force=force)
     finally:
@@ -43,7 +43,7 @@ def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
 
 
 def _put(part: Path, path: Path, *, force: bool) -> None:
-    """Give a finished file its name; without force, never that of a file that came meanwhile."""
+    """Rename a finished file. Without force, never replace a file that was created in the meantime."""
     if force:
         os.replace(part, path)
         return
@@ -60,14 +60,17 @@ def _put(part: Path, path: Path, *, force: bool) -> None:
 
 @contextmanager
 def whole_folder(path: Path, *, force: bool, contents: Collection[str]) -> Iterator[Path]:
-    """The same for a folder; one that holds anything else than ``contents`` is never replaced."""
+    """Yield a temporary folder that replaces ``path`` on success and is deleted on error.
+
+    An existing folder is replaced only if it holds nothing but ``contents``.
+    """
     check_target(path, force=force)
     if path.exists():
         if not path.is_dir():
             raise OutputExistsError(f"{path} is a file, not a folder; it is left alone")
-        strange = sorted({entry.name for entry in path.iterdir()} - set(contents))
-        if strange:
-            raise OutputExistsError(f"{path} holds other files ({strange[0]}); it is left alone")
+        foreign = sorted({entry.name for entry in path.iterdir()} - set(contents))
+        if foreign:
+            raise OutputExistsError(f"{path} holds other files ({foreign[0]}); it is left alone")
     part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
     try:
         part.chmod(0o777 & ~_umask())

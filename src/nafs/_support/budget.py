@@ -1,4 +1,4 @@
-"""Memory limits as users write them."""
+"""Memory limits: parsing, checking, and how much memory the machine has."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, P
 
 LIMIT = Parameter("memory_limit")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_MOST = 2**60  # bytes
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -26,23 +27,27 @@ def parse_memory(limit: Any) -> int | None:
     """
     if limit is None:
         return None
-    if isinstance(limit, Real) and not isinstance(limit, bool) and float(limit).is_integer():
-        size = int(float(limit))
+    if isinstance(limit, Real) and not isinstance(limit, bool) and limit == limit // 1:
+        size = _MOST if limit > _MOST else int(float(limit))  # type: ignore[operator]
     elif isinstance(limit, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
-        if found is None or (found[3] and not found[2]):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
+        if match is None or (match[3] and not match[2]):
             raise InputError(LIMIT, f" must look like '4GB', '500MB' or '2GiB'; got {limit!r}")
-        unit = _BINARY[found[2]] if found[3] else _UNITS[found[2]]
-        size = int(float(found[1]) * unit)
+        unit = _BINARY[match[2]] if match[3] else _UNITS[match[2]]
+        size = int(min(float(match[1]) * unit, _MOST))
     else:
         raise InputTypeError(LIMIT, f" must be bytes, a string like '4GB' or None; got {limit!r}")
     if size <= 0:
         raise InputError(LIMIT, f" must be positive; got {limit!r}")
+    if size >= _MOST:
+        raise InputError(
+            LIMIT, f" is beyond what any machine has: {str(limit)[:40]}; leave it out for no limit"
+        )
     return size
 
 
 def show_bytes(size: int) -> str:
-    """Bytes for people to read.
+    """Format a number of bytes for people.
 
     Examples
     --------
@@ -57,14 +62,14 @@ def show_bytes(size: int) -> str:
 
 
 def check_limit(needed: int, limit: int | None, what: str, *hint: Part) -> None:
-    """Raise MemoryLimitError, before any work is done, if something takes more than the limit.
+    """Raise MemoryLimitError if an operation needs more memory than the limit; called before any work.
 
     Examples
     --------
     >>> from nafs._support.budget import check_limit
-    >>> check_limit(2_000_000, 1_000_000, "copying takes", "raise it")
+    >>> check_limit(2_000_000, 1_000_000, "copying needs", "raise it")
     Traceback (most recent call last):
-    nafs._support.errors.MemoryLimitError: copying takes 2 MB, more than the memory_limit of 1 MB; raise it
+    nafs._support.errors.MemoryLimitError: copying needs 2 MB, more than the memory_limit of 1 MB; raise it
     """
     if limit is not None and needed > limit:
         raise MemoryLimitError(
@@ -73,7 +78,7 @@ def check_limit(needed: int, limit: int | None, what: str, *hint: Part) -> None:
 
 
 def total_memory() -> int:
-    """Bytes of memory that this machine, or the container around the process, has."""
+    """Bytes of memory of this machine, or of the container that the process runs in."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
@@ -84,10 +89,10 @@ def total_memory() -> int:
 
 
 def free_memory() -> int:
-    """Bytes of memory that could be used now."""
+    """Bytes of memory that are available now."""
     try:
-        found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+        available = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
     except OSError:
-        found = None
+        available = None
     total = total_memory()
-    return min(total, int(found[1]) * 1024) if found else total // 2
+    return min(total, int(available[1]) * 1024) if available else total // 2

@@ -1,4 +1,4 @@
-"""Checks that every part needs."""
+"""Checks of options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nafs._support.errors import InputError, Parameter
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return an option, or name the ones there are."""
+    """Return ``value`` if it is one of ``choices``; otherwise raise an error that lists them."""
     if value in choices:
         return str(value)
     known = ", ".join(repr(choice) for choice in choices)

@@ -12,7 +12,7 @@ _CHUNK = 1 << 24  # bytes
 
 
 def crc_of(*arrays: NDArray[Any]) -> int:
-    """CRC-32 of the values of some arrays, one after another.
+    """CRC-32 of the concatenated bytes of several arrays.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Errors in what a user gave: a message that knows which parameters it names.
+"""Errors in user input: their messages know which parameters they name.
 
 The library calls a parameter by its Python name, the command line by its flag. A message is therefore kept in
-parts, text and `Parameter`, and joined only when somebody reads it. User data inside the text stays as it is.
+parts, text and `Parameter`, and joined only when it is shown. User data inside the text is never rewritten.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _NO_VALUE: Any = ...
 
 
 class Parameter:
-    """A parameter that a message names, on its own or with a value.
+    """A parameter named in a message, with or without a value.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class Parameter:
 
     @property
     def has_value(self) -> bool:
-        """Whether the message names a value of the parameter too."""
+        """Whether the message also names a value of the parameter."""
         return self.value is not _NO_VALUE
 
     def __str__(self) -> str:
@@ -48,21 +48,21 @@ Part = str | Parameter
 
 
 class InputError(ValueError):
-    """Something that the user gave cannot be used.
+    """The user's input or settings cannot be used.
 
-    The message says what was found, where, and what to do. Anything else that is raised is a bug in nafs.
+    The message says what was found, where, and what to do. Any other exception is a bug in nafs.
 
     Parameters
     ----------
     *parts
-        The message: text, and a `Parameter` wherever it names one.
+        The message: text, with a `Parameter` wherever it names one.
 
     Attributes
     ----------
     parts : tuple of str and Parameter
-        The message before it is joined.
+        The unjoined message.
     parameter : str or None
-        Python name of the parameter at fault: the first one that the message names.
+        Python name of the parameter at fault: the first one named in the message.
 
     Examples
     --------
@@ -82,11 +82,11 @@ class InputError(ValueError):
         super().__init__(self.render(str))
 
     def render(self, show: Callable[[Parameter], str]) -> str:
-        """Join the message, with every parameter as ``show`` writes it."""
+        """Join the message; ``show`` formats each parameter."""
         return "".join(part if isinstance(part, str) else show(part) for part in self.parts)
 
     def at(self, place: str) -> Self:
-        """The same error with the place in front, such as a file's name.
+        """The same error, prefixed with a place such as a file name.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class InputError(ValueError):
         """
         return type(self)(f"{place}: ", *self.parts)
 
-    def __str__(self) -> str:  # the other base classes of the subclasses below would format it differently
+    def __str__(self) -> str:  # the second base class of a subclass may format it differently
         return str(self.args[0])
 
     def __reduce__(self) -> tuple[type[InputError], tuple[Part, ...]]:
@@ -104,16 +104,16 @@ class InputError(ValueError):
 
 
 class InputTypeError(InputError, TypeError):
-    """A value of a type that cannot be used."""
+    """A value has the wrong type."""
 
 
 class MemoryLimitError(InputError, MemoryError):
-    """More memory would be needed than the limit, or the machine, allows."""
+    """The memory limit, or the machine's memory, is too small."""
 
 
 class OutputExistsError(InputError, FileExistsError):
-    """The output exists already and may not be overwritten."""
+    """The output already exists and may not be overwritten."""
 
 
 class MissingExtraError(InputError, ImportError):
-    """An optional package that this needs is not installed."""
+    """A required optional package is not installed."""

@@ -1,4 +1,4 @@
-"""Arrays that lie in files."""
+"""Memory-mapped arrays."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 
 def is_mapped(array: NDArray[Any]) -> bool:
-    """Whether an array, or what it is a view of, is mapped from a file."""
+    """Whether an array, or the array it is a view of, is mapped from a file."""
     return _mapping(array) is not None
 
 
 def mapped_file(array: NDArray[Any]) -> Path | None:
-    """The .npy file that holds exactly this array, if there is one."""
+    """The .npy file that holds exactly this array, or ``None``."""
     mapping = _mapping(array)
     if (
         mapping is None

@@ -1,4 +1,4 @@
-"""Tables for notebooks. Whatever stands in a cell is text."""
+"""HTML tables for notebooks; cells are escaped."""
 
 from __future__ import annotations
 

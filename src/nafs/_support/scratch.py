@@ -1,4 +1,4 @@
-"""Arrays in files: page cache instead of memory of the process, with their room on the disk taken first."""
+"""Scratch arrays in unnamed files: they use the page cache, and their disk space is reserved first."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Allocate = Callable[[tuple[int, ...], Any], NDArray[Any]]
 
 
 def scratch_in(folder: Path | None) -> Allocate:
-    """What makes arrays in nameless files in a folder, by default the usual one for temporary files."""
+    """A function that allocates scratch arrays in a folder; by default the system's temporary folder."""
     return partial(scratch_array, Path(tempfile.gettempdir()) if folder is None else folder)
 
 
 def scratch_array(folder: Path, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """An array of zeros without a name, for as long as it is used."""
+    """A zeroed array in an unnamed file, which is freed with the array."""
     size = max(1, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
     with tempfile.TemporaryFile(dir=folder) as file:
         take_room(file, size, folder, "intermediate values")
@@ -32,7 +32,7 @@ def scratch_array(folder: Path, shape: tuple[int, ...], dtype: Any) -> NDArray[A
 
 
 def take_room(file: IO[bytes], size: int, folder: Path, what: str, hint: str = "make room") -> None:
-    """Reserve space for a file: writing to a mapped file on a full disk would end the process."""
+    """Reserve disk space for a file: writing to a mapped file on a full disk would kill the process."""
     try:
         os.posix_fallocate(file.fileno(), 0, size)
     except OSError as error:

@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from nafs.cli import (
+    classify,
+    cluster,
     convert,
     datasets,
     demo,
@@ -36,6 +38,8 @@ app.command(name="embed")(embed.embed)
 app.command(name="plan")(plan.plan)
 app.command(name="describe")(describe.describe)
 app.command(name="convert")(convert.convert)
+app.command(name="cluster")(cluster.cluster)
+app.command(name="classify")(classify.classify)
 app.command(name="similar")(similar.similar)
 app.command(name="suggest-links")(suggest_links.suggest_links)
 app.command(name="report")(report.report)

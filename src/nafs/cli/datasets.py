@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nafs.cli.console import say
-from nafs.cli.flags import command
-from nafs.cli.options import Quiet, TablePrinting
+from nafs.cli.flags import command, flag
+from nafs.cli.options import Force, Quiet, TablePrinting
 from nafs.datasets.catalog import CATALOG, find
 from nafs.datasets.download import data_home, fetch, is_present
+from nafs.datasets.example_tables import copy_example_tables
 
 app = typer.Typer(
     help="List, download and describe public graphs.",
@@ -44,15 +46,31 @@ def show_list(printing: TablePrinting) -> None:
     run.say(f"data folder: {data_home()}")
 
 
+@app.command(name="example")
+@command
+def copy_example(
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where to put the tables.")] = "example",
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Copy the small example tables that ship with nafs: papers, citations and topics."""
+    for path in copy_example_tables(Path(folder), force=force):
+        if not quiet:
+            say(str(path))
+
+
 @app.command(name="fetch")
 @command
 def fetch_some(
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Data sets to download.")],
+    unverified: Annotated[
+        bool, flag("--unverified", help="Also download files whose checksum is not known.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Download data sets into the data folder and verify their checksums."""
     for entry in [find(name) for name in names]:
-        for path in fetch(entry, progress=not quiet):
+        for path in fetch(entry, progress=not quiet, unverified=unverified):
             if not quiet:
                 say(str(path))
 

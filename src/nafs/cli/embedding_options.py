@@ -135,7 +135,7 @@ class PreparationOptions:
         flag(
             "--clusters",
             metavar="N",
-            help="Number of clusters, if you know it; --hops auto looks for that many.",
+            help="Number of clusters that --hops auto looks for [dim](default: it is chosen too)[/dim].",
             panel=PREPARATION,
         ),
     ] = None

@@ -15,15 +15,18 @@ from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, Scheduler
 from nafs.cli.flags import command, flag, reject_changes, shown
 from nafs.cli.options import TablePrinting
 from nafs.cli.reading import Reading, is_dataset, load, read
+from nafs.cli.rivals import check_request, compare_with_rivals, show_comparison
 from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.links import SCORES
+from nafs.pipeline import Job, search_clusters
 from nafs.readers.vectors import read_embedding
 
 if TYPE_CHECKING:
+    from nafs.rivals import Comparison
     from nafs.tasks import TaskResult
 
-METHODS = ("mixture", "kmeans")
+METHODS = ("consensus", "mixture", "kmeans")
 TASKS = ("clustering", "links", "classification")
 FOR_EACH_TASK = EmbeddingOptions(goal="auto")  # clusters or links, as the task needs it
 _PANEL = "Tasks"
@@ -59,8 +62,8 @@ def evaluate(
     ] = 10,
     method: Annotated[
         str,
-        flag("--method", help="Clustering by mixture, or by kmeans as in the paper.", panel=_PANEL),
-    ] = "mixture",
+        flag("--method", help="Clustering by consensus, mixture, or kmeans as in the paper.", panel=_PANEL),
+    ] = "consensus",
     score: Annotated[
         str,
         flag(
@@ -69,6 +72,23 @@ def evaluate(
             panel=_PANEL,
         ),
     ] = "auto",
+    rivals: Annotated[
+        str,
+        flag(
+            "--rivals",
+            help="Compare with other systems: none, fast (about a minute each), all.",
+            panel=_PANEL,
+        ),
+    ] = "none",
+    chart: Annotated[
+        str | None,
+        flag(
+            "--chart",
+            metavar="FILE",
+            help="Write the comparison as a bar chart (.png, .svg, .pdf).",
+            panel=_PANEL,
+        ),
+    ] = None,
     options: EmbeddingOptions = FOR_EACH_TASK,
     client: Scheduler = None,
 ) -> None:
@@ -86,6 +106,7 @@ def evaluate(
     if embedding is not None:
         kept = ("n_clusters", "n_threads", "memory_limit")
         reject_changes(options, FOR_EACH_TASK, f"the vectors come from {embedding}", except_for=kept)
+    check_request(rivals, chart, embedding)
     tasks = _tasks(task, embedding)
     split = None
     if is_dataset(dataset):
@@ -114,10 +135,23 @@ def evaluate(
             if task != "all":
                 raise
             run.notes.append(f"{name}: {shown(error)}")
-    _print(run, dataset, outcomes)
+    comparisons = compare_with_rivals(
+        run,
+        graph,
+        tasks,
+        judge.embed,
+        tier=rivals,
+        seeds=seeds,
+        split=split,
+        n_clusters=options.n_clusters,
+        score=score,
+        dataset=dataset.lower().replace("_", "-") if split is not None else "",
+        chart=chart,
+    )
+    _print(run, dataset, outcomes, comparisons)
 
 
-def _print(run: Run, dataset: str, outcomes: list[TaskResult]) -> None:
+def _print(run: Run, dataset: str, outcomes: list[TaskResult], comparisons: list[Comparison]) -> None:
     rows = [
         (outcome.task if i == 0 else "", metric, value, outcome.how if i == 0 else "")
         for outcome in outcomes
@@ -130,11 +164,17 @@ def _print(run: Run, dataset: str, outcomes: list[TaskResult]) -> None:
         for metric in outcome.values
     ]
     run.answer(
-        {"target": dataset, "results": [outcome.as_dict() for outcome in outcomes]},
+        {
+            "target": dataset,
+            "results": [outcome.as_dict() for outcome in outcomes],
+            "rivals": [comparison.as_dict() for comparison in comparisons],
+        },
         rows,
         header=("task", "metric", "mean ± deviation", "how"),
         records=records,
     )
+    for comparison in comparisons if not (run.as_json or run.as_csv) else ():
+        show_comparison(comparison)
 
 
 def _tasks(task: str, embedding: str | None) -> list[str]:
@@ -166,13 +206,16 @@ class _Judge:
     score: str
     matrix: Any = None
 
-    def embed(self, graph: Graph, goal: str) -> Any:
-        """The embedding of a graph for a goal."""
+    def embed(self, graph: Graph, goal: str, classes: int | None = None) -> Any:
+        """The embedding of a graph for a goal; the number of classes is that of its labels by default."""
         notes, options = self.run.notes, self.options
         goal = goal if options.goal == "auto" else options.goal
-        classes = options.n_clusters or (None if graph.labels is None else len(graph.labels.classes))
+        known = None if graph.labels is None else len(graph.labels.classes)
+        classes = options.n_clusters or classes or known
         if options.n_hops == "auto" and goal == "clusters" and options.n_clusters is None and classes:
-            notes.append(f"--hops auto knows the number of classes, {classes}, but no labels")
+            note = f"--hops auto knows the number of classes, {classes}, but no labels"
+            if note not in notes:
+                notes.append(note)
         running = RunOptions(client=self.client)
         embedding = embed(graph, **options.for_library(running, goal=goal, n_clusters=classes))
         for reason in () if embedding.choice is None else embedding.choice.reasons:
@@ -185,10 +228,15 @@ class _Judge:
         """Clusters against the classes and the edges."""
         from nafs.tasks import evaluate_clustering
 
-        n_clusters = self.options.n_clusters
+        n_clusters, source = self.options.n_clusters, self.matrix
+        if self.options.n_hops == "auto" and self.method == "consensus":
+            # Every seed makes the whole choice again, the number of hops included.
+            classes = n_clusters or (None if self.graph.labels is None else len(self.graph.labels.classes))
+            settings = self.options.settings(goal="clusters", n_clusters=classes)
+            source = search_clusters(Job.of(self.graph, settings))
         return [
             evaluate_clustering(
-                self.matrix, self.graph, n_clusters=n_clusters, method=self.method, seeds=self.seeds
+                source, self.graph, n_clusters=n_clusters, method=self.method, seeds=self.seeds
             )
         ]
 

@@ -77,7 +77,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, InputError):
         _say(shown(error))
         return BAD_INPUT
-    if isinstance(error, (OSError, MemoryError)) or _is_input_error_of_old(error):
+    if isinstance(error, (OSError, MemoryError)):
         _say(str(error) or "not enough memory")
         return BAD_INPUT
     _say(
@@ -85,18 +85,6 @@ def _explain(error: Exception) -> int:
         "(run the command again with --debug to see where, and please report it)"
     )
     return BUG
-
-
-def _is_input_error_of_old(error: Exception) -> bool:
-    """TRANSITIONAL: errors of rooms that do not raise InputError yet. Delete this with its only use."""
-    rooms = ("engines", "selection", "estimator", "embedding", "smoothing")
-    names = []
-    at = error.__traceback__
-    while at is not None:
-        names.append(at.tb_frame.f_globals.get("__name__", ""))
-        at = at.tb_next
-    room = next((name.split(".")[1] for name in reversed(names) if name.startswith("nafs.")), "")
-    return isinstance(error, (ValueError, TypeError, ImportError)) and room in rooms
 
 
 def _say(text: str) -> None:

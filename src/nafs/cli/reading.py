@@ -20,6 +20,7 @@ from nafs.datasets.catalog import CATALOG
 from nafs.graph import Graph
 from nafs.readers import read_graph
 from nafs.readers.spool import renamed, spool
+from nafs.readers.tables import TableOptions
 
 if TYPE_CHECKING:
     from nafs.datasets import Dataset
@@ -123,6 +124,28 @@ class Reading:
             panel=READING,
         ),
     ] = ()
+    text: Annotated[
+        tuple[str, ...],
+        text_flag(
+            "--text",
+            metavar="COLUMNS",
+            help="Columns of the feature table that hold text, where their values do not show it.",
+            parse=_names,
+            write=",".join,
+            panel=READING,
+        ),
+    ] = ()
+    category: Annotated[
+        tuple[str, ...],
+        text_flag(
+            "--category",
+            metavar="COLUMNS",
+            help="Columns of the feature table that hold categories, such as numeric codes.",
+            parse=_names,
+            write=",".join,
+            panel=READING,
+        ),
+    ] = ()
     delimiter: Annotated[
         str | None,
         text_flag(
@@ -198,6 +221,11 @@ def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = N
         graph = read_graph(first, features, labels, scratch_dir=scratch_dir, progress=advance, **options)
     run.notes += [note for note in graph.notes if note not in run.notes]
     return graph
+
+
+def table_options(reading: Reading) -> TableOptions:
+    """How the tables that a command reads are written."""
+    return TableOptions(reading.delimiter, reading.header, reading.comment)
 
 
 def is_dataset(name: str) -> bool:

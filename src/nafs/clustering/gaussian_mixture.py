@@ -67,7 +67,7 @@ def mixture(
         starts.append(_nearest(sample, centres))
     best, found = -np.inf, np.zeros(len(points), np.int64)
     for first in starts:
-        model = _fit(sample, first, n_clusters, max_iter)
+        model = fit_mixture(sample, first, n_clusters, max_iter)
         clusters = model.predict(points)
         value = model.likelihood if graph is None else modularity(graph, clusters)
         if value > best:
@@ -75,7 +75,7 @@ def mixture(
     return found
 
 
-class _Mixture(NamedTuple):
+class Mixture(NamedTuple):
     """Means in the coordinates in which the common covariance is 1, and how to get there."""
 
     whiten: NDArray[np.float64]
@@ -96,7 +96,9 @@ class _Mixture(NamedTuple):
         return np.concatenate(parts)
 
 
-def _fit(points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, max_iter: int) -> _Mixture:
+def fit_mixture(
+    points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, max_iter: int
+) -> Mixture:
     """Expectation and maximisation from given clusters.
 
     With one covariance for all, whitening makes each step two products of the size of K-means' own; a
@@ -115,7 +117,7 @@ def _fit(points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, m
         covariance = (squares - (means.T * sizes) @ means) / n + floor
         whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T
         white = points @ whiten
-        model = _Mixture(whiten, means @ whiten, np.log(sizes / n), 0.0)
+        model = Mixture(whiten, means @ whiten, np.log(sizes / n), 0.0)
         shares = model.scores(points)
         top = shares.max(axis=1, keepdims=True)
         np.exp(shares - top, out=shares)

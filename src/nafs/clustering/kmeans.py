@@ -1,6 +1,6 @@
-"""K-means from inner products: for few rows of many columns.
+"""K-means from a start of its own; and from inner products, for few rows of many columns.
 
-Distances to the mean c of a cluster C need no means: with G = X Xᵀ,
+For the latter, distances to the mean c of a cluster C need no means: with G = X Xᵀ,
 |x_i - c|² = G_ii - 2 Σ_{j∈C} G_ij / |C| + Σ_{j,l∈C} G_jl / |C|².
 All starts go through one product, and columns count only once, when G is made.
 """
@@ -13,6 +13,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 _STEPS = 300
+
+
+def kmeans(points: NDArray[Any], n_clusters: int, rng: np.random.Generator, steps: int) -> NDArray[np.int64]:
+    """The clusters of one start by greedy k-means++.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.kmeans import kmeans
+    >>> found = kmeans(np.array([[0.0], [0.1], [5.0]]), 2, np.random.default_rng(0), 10)
+    >>> bool(found[0] == found[1] != found[2])
+    True
+    """
+    from sklearn.cluster import kmeans_plusplus
+
+    centers, _ = kmeans_plusplus(points, n_clusters, random_state=int(rng.integers(1 << 31)))
+    clusters = nearest_center(points, centers)
+    for _ in range(steps):
+        means, sizes = centers_of(points, clusters, n_clusters)
+        centers = np.where(sizes[:, None] > 0, means, centers)  # an empty cluster stays where it was
+        closer = nearest_center(points, centers)
+        if (closer == clusters).all():
+            break
+        clusters = closer
+    return clusters
+
+
+def nearest_center(points: NDArray[Any], centers: NDArray[Any]) -> NDArray[np.int64]:
+    """The nearest center of each point."""
+    scores = points @ centers.T - 0.5 * np.einsum("ij,ij->i", centers, centers)
+    return np.asarray(scores.argmax(axis=1), np.int64)
+
+
+def centers_of(
+    points: NDArray[Any], clusters: NDArray[np.int64], n_clusters: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean and size of each cluster; an empty one has mean 0."""
+    members = np.zeros((n_clusters, len(clusters)), points.dtype)
+    members[clusters, np.arange(len(clusters))] = 1
+    sizes = members.sum(axis=1)
+    return (members @ points) / np.maximum(sizes, 1)[:, None], sizes
 
 
 def kmeans_of_products(products: NDArray[Any], n_clusters: int, seed: int, n_init: int) -> NDArray[np.int64]:

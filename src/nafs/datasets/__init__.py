@@ -1,6 +1,7 @@
 """Named public graphs, and random ones."""
 
 from nafs.datasets.catalog import CATALOG
+from nafs.datasets.example_tables import example_table
 from nafs.datasets.generators import contextual_sbm, erdos_renyi, power_law
 from nafs.datasets.load import Dataset, load_dataset
 from nafs.datasets.planetoid import load_planetoid
@@ -10,6 +11,7 @@ __all__ = [
     "Dataset",
     "contextual_sbm",
     "erdos_renyi",
+    "example_table",
     "load_dataset",
     "load_planetoid",
     "power_law",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nafs._support.errors import InputError
+
 _PLANETOID = "https://github.com/kimiyoung/planetoid/raw/master/data"
 _GRAPHDATA = "https://github.com/EdisonLeeeee/GraphData/raw/master/datasets"
-_OGB = "http://snap.stanford.edu/ogb/data/nodeproppred"
+_OGB = "https://snap.stanford.edu/ogb/data/nodeproppred"
 
 
 @dataclass(frozen=True)
@@ -166,5 +168,5 @@ def find(name: str) -> Entry:
     """The entry of a name; raises with the known names otherwise."""
     entry = CATALOG.get(name.lower().replace("_", "-"))
     if entry is None:
-        raise ValueError(f"unknown data set {name!r}; known are {', '.join(CATALOG)}")
+        raise InputError(f"unknown data set {name!r}; known are {', '.join(CATALOG)}")
     return entry

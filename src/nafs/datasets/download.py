@@ -6,6 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from nafs._support.errors import InputError, Parameter
 from nafs.datasets.catalog import Entry, File
 
 
@@ -25,12 +26,14 @@ def is_present(entry: Entry) -> bool:
     return all((home / file.path).is_file() for file in entry.files)
 
 
-def fetch(entry: Entry, *, progress: bool = False) -> list[Path]:
+def fetch(entry: Entry, *, progress: bool = False, unverified: bool = False) -> list[Path]:
     """Paths of a data set's files, downloaded where they are missing.
 
     Parameters
     ----------
     entry : Entry
+    unverified : bool
+        Also download files whose SHA-256 is not known.
     progress : bool
         Show a bar for each download.
 
@@ -46,17 +49,23 @@ def fetch(entry: Entry, *, progress: bool = False) -> list[Path]:
         If a file's checksum is not the published one; what was downloaded is not kept.
     """
     home = data_home()
-    return [_fetch_one(home, file, progress=progress) for file in entry.files]
+    return [_fetch_one(home, file, progress=progress, unverified=unverified) for file in entry.files]
 
 
-def _fetch_one(home: Path, file: File, *, progress: bool) -> Path:
+def _fetch_one(home: Path, file: File, *, progress: bool, unverified: bool) -> Path:
     path = home / file.path
     if path.is_file():
         if file.sha256 is not None and _digest(path) != file.sha256:
-            raise ValueError(
+            raise InputError(
                 f"{path} is damaged: its SHA-256 is not the published one; delete it to fetch it again"
             )
         return path
+    if file.sha256 is None and not unverified:
+        raise InputError(
+            f"{file.url} cannot be verified: its SHA-256 is not known. Put the file at {path} yourself, or "
+            "download it all the same with ",
+            Parameter("unverified", True),
+        )
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
@@ -70,7 +79,7 @@ def _fetch_one(home: Path, file: File, *, progress: bool) -> Path:
         )
     except (OSError, ValueError) as error:  # requests' errors are OSErrors; ValueError: wrong checksum
         if isinstance(error, ValueError):
-            raise ValueError(f"{file.url}: the download is not the published file ({error})") from None
+            raise InputError(f"{file.url}: the download is not the published file ({error})") from None
         raise OSError(
             f"cannot download {file.url} ({type(error).__name__}); without network, put the file at {path} "
             "or name another data folder in NAFS_DATA_HOME"

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
 from nafs.graph import Graph
 
 
@@ -32,7 +33,7 @@ def erdos_renyi(n: int, p: float, *, n_features: int = 0, seed: int = 0) -> Grap
     Graph(1000 nodes, 5082 edges)
     """
     if n < 1 or not 0 <= p <= 1:
-        raise ValueError(f"a random graph needs n >= 1 nodes and p in [0, 1]; got n={n}, p={p}")
+        raise InputError(f"a random graph needs n >= 1 nodes and p in [0, 1]; got n={n}, p={p}")
     rng = np.random.default_rng(seed)
     pairs = n * (n - 1) // 2
     codes = _distinct(rng, pairs, int(rng.binomial(pairs, p)))
@@ -110,7 +111,7 @@ def power_law(
         With labels.
     """
     if exponent <= 2:
-        raise ValueError(f"exponent must be above 2, or the mean degree does not exist; got {exponent}")
+        raise InputError(f"exponent must be above 2, or the mean degree does not exist; got {exponent}")
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, n_communities, n)
     size = np.minimum((1 - rng.random(n)) ** (-1 / (exponent - 1)), np.sqrt(n))
@@ -138,7 +139,7 @@ def _planted(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Ends of ``count`` edges in proportion to ``size``; the second in the first's class or anywhere."""
     if not 0 <= homophily <= 1:
-        raise ValueError(f"homophily must lie in [0, 1]; got {homophily}")
+        raise InputError(f"homophily must lie in [0, 1]; got {homophily}")
     order = np.argsort(labels, kind="stable")
     reach = np.concatenate([[0.0], np.cumsum(size[order])])
     bounds = np.searchsorted(labels[order], np.arange(labels.max() + 2))

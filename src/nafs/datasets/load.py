@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
 from nafs.datasets.catalog import Entry, find
 from nafs.datasets.download import data_home, fetch
 from nafs.datasets.graphdata import load_graphdata
@@ -32,7 +33,7 @@ class Dataset:
         return f"Dataset({self.name!r}, {self.graph!r})"
 
 
-def load_dataset(name: str, *, progress: bool = False) -> Dataset:
+def load_dataset(name: str, *, progress: bool = False, unverified: bool = False) -> Dataset:
     """A public graph by name, downloaded on first use.
 
     Parameters
@@ -41,6 +42,8 @@ def load_dataset(name: str, *, progress: bool = False) -> Dataset:
         Such as "cora"; :data:`nafs.datasets.CATALOG` has all of them.
     progress : bool
         Show a bar while downloading.
+    unverified : bool
+        Also download files whose SHA-256 is not known.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def load_dataset(name: str, *, progress: bool = False) -> Dataset:
     Graph(1797 nodes, 12340 edges, 64 features, ids 'image-0', 'image-1', 'image-2', ..., 10 classes)
     """
     entry = find(name)
-    paths = fetch(entry, progress=progress)
+    paths = fetch(entry, progress=progress, unverified=unverified)
     split: Split | None = None
     if entry.layout == "digits":
         return Dataset(entry.name, entry.title, _digits())
@@ -107,4 +110,4 @@ def _check(entry: Entry, graph: Graph) -> None:
     for what, count in found.items():
         expected = getattr(entry, what)
         if expected is not None and expected != count:
-            raise ValueError(f"{entry.name}: read {count:,} {what} where {expected:,} are known")
+            raise InputError(f"{entry.name}: read {count:,} {what} where {expected:,} are known")

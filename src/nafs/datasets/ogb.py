@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from nafs._support.errors import InputError
+
 _DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error)
 _MOST_UNPACKED = 200  # times the packed size; published numbers pack to a third or so
 
@@ -33,7 +35,7 @@ class _Bounded(io.RawIOBase):
         found = self.stream.read(len(buffer))
         self.left -= len(found)
         if self.left < 0:
-            raise ValueError(f"{self.where} unpacks to more than is plausible")
+            raise InputError(f"{self.where} unpacks to more than is plausible")
         buffer[: len(found)] = found
         return len(found)
 
@@ -57,7 +59,7 @@ def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = {Path(name).name: name for name in archive.namelist() if name.endswith(".csv.gz")}
-            n = int(_table(archive, names, "num-node-list", path)[0, 0])
+            n = _whole(_table(archive, names, "num-node-list", path)[0, 0], path)
             features = _table(archive, names, "node-feat", path).astype(np.float32)
             labels = _table(archive, names, "node-label", path)[:, 0]
             edges = _table(archive, names, "edge", path)
@@ -65,14 +67,16 @@ def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
                 known: _table(archive, names, published, path)[:, 0].astype(np.int64)
                 for known, published in (("train", "train"), ("validation", "valid"), ("test", "test"))
             }
-    except (*_DAMAGE, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{path} is damaged or cut short ({error})") from None
+    except InputError:
+        raise
+    except (*_DAMAGE, NotImplementedError, RuntimeError, OSError, IndexError, ValueError) as error:
+        raise InputError(f"{path} is damaged or cut short ({error})") from None
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.array_equal(edges, np.floor(edges)):
-        raise ValueError(f"{path}: edges are pairs of whole numbers; found shape {edges.shape}")
+        raise InputError(f"{path}: edges are pairs of whole numbers; found shape {edges.shape}")
     if any(nodes.size and not 0 <= nodes.min() <= nodes.max() < n for nodes in split.values()):
-        raise ValueError(f"{path}: the split names nodes beyond the {n} that there are")
+        raise InputError(f"{path}: the split names nodes beyond the {n} that there are")
     if len(features) != n or len(labels) != n or (edges.size and not 0 <= edges.min() <= edges.max() < n):
-        raise ValueError(
+        raise InputError(
             f"{path} does not fit together: {n} nodes, {len(features)} rows, {len(labels)} labels"
         )
     ends = edges.astype(np.int32)
@@ -86,7 +90,7 @@ def _table(archive: zipfile.ZipFile, names: dict[str, str], what: str, path: Pat
 
     member = names.get(f"{what}.csv.gz")
     if member is None:
-        raise ValueError(f"{path} has no {what}.csv.gz: it is not an OGB archive")
+        raise InputError(f"{path} has no {what}.csv.gz: it is not an OGB archive")
     limit = _MOST_UNPACKED * archive.getinfo(member).file_size + (1 << 20)
     with archive.open(member) as packed, gzip.open(packed) as text:
         try:
@@ -94,6 +98,15 @@ def _table(archive: zipfile.ZipFile, names: dict[str, str], what: str, path: Pat
                 _Bounded(text, limit, f"{path}: {what}.csv.gz"),
                 read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True),
             )
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{path}: {what}.csv.gz cannot be read ({error})") from None
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: {what}.csv.gz cannot be read ({error})") from None
+    for column in table.columns:
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            raise InputError(f"{path}: {what}.csv.gz holds {column.type} where numbers are expected")
     return np.column_stack([column.to_numpy() for column in table.columns])
+
+
+def _whole(value: Any, path: Path) -> int:
+    if not 0 < value < 2**31 or value != int(value):
+        raise InputError(f"{path}: it claims {value} nodes")
+    return int(value)

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nafs.datasets.safe_pickle import load_pickle
+from nafs._support.errors import InputError
+from nafs.datasets.pickles import as_matrix, as_neighbors, read_pickle
 
 
 def load_planetoid(name: str, folder: str | Path) -> tuple[Any, Any, NDArray[np.int64]]:
@@ -31,21 +32,44 @@ def load_planetoid(name: str, folder: str | Path) -> tuple[Any, Any, NDArray[np.
         -1 for the nodes of Citeseer that have none.
     """
     folder = Path(folder)
-    tx, allx, ty, ally, graph = (
-        load_pickle(folder / f"ind.{name}.{part}") for part in ("tx", "allx", "ty", "ally", "graph")
-    )
-    order = np.loadtxt(folder / f"ind.{name}.test.index", dtype=np.int64)
+    tx, allx, ty, ally = (_matrix(folder / f"ind.{name}.{part}") for part in ("tx", "allx", "ty", "ally"))
+    graph = as_neighbors(read_pickle(folder / f"ind.{name}.graph"), str(folder / f"ind.{name}.graph"))
+    order = _test_nodes(folder / f"ind.{name}.test.index", len(graph))
     n = len(graph)
+    if (
+        allx.shape[0] > n
+        or len(ally) > n
+        or allx.shape[1] != tx.shape[1]
+        or len(order) != tx.shape[0] != len(ty)
+    ):
+        raise InputError(f"{folder}: the files of {name} do not fit together")
     features = sp.lil_array((n, allx.shape[1]), dtype=np.float32)
     labels = np.full(n, -1, dtype=np.int64)
     features[: allx.shape[0]] = allx
     features[order] = tx
     labels[: len(ally)] = ally.argmax(axis=1)
     labels[order] = ty.argmax(axis=1)
-    rows = np.repeat(np.arange(n), [len(graph[i]) for i in range(n)])
-    columns = np.concatenate([np.asarray(graph[i], dtype=np.int64) for i in range(n)])
+    rows = np.repeat(np.arange(n), [len(neighbors) for neighbors in graph])
+    columns = np.concatenate([np.asarray(neighbors, dtype=np.int64) for neighbors in graph])
     adjacency = sp.csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(n, n))
     return sp.csr_array(features), adjacency, labels
+
+
+def _matrix(path: Path) -> Any:
+    matrix = as_matrix(read_pickle(path), str(path))
+    if matrix.ndim != 2:
+        raise InputError(f"{path}: expected a matrix; found shape {matrix.shape}")
+    return matrix
+
+
+def _test_nodes(path: Path, n: int) -> NDArray[np.int64]:
+    try:
+        nodes = np.loadtxt(path, dtype=np.int64, ndmin=1)
+    except ValueError as error:
+        raise InputError(f"{path}: expected one node per line ({error})") from None
+    if nodes.ndim != 1 or (len(nodes) and not 0 <= nodes.min() <= nodes.max() < n):
+        raise InputError(f"{path}: it names nodes beyond the {n} that there are")
+    return nodes
 
 
 def planetoid_split(name: str, folder: str | Path) -> dict[str, NDArray[np.int64]]:
@@ -61,8 +85,8 @@ def planetoid_split(name: str, folder: str | Path) -> dict[str, NDArray[np.int64
     dict of index arrays
         Under "train", "validation" and "test".
     """
-    count = len(load_pickle(Path(folder) / f"ind.{name}.y"))
-    test = np.loadtxt(Path(folder) / f"ind.{name}.test.index", dtype=np.int64)
+    count = len(_matrix(Path(folder) / f"ind.{name}.y"))
+    test = _test_nodes(Path(folder) / f"ind.{name}.test.index", 2**31)
     return {
         "train": np.arange(count),
         "validation": np.arange(count, count + 500),

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nafs._support.errors import InputError
+
 
 def load_wiki(path: str | Path) -> tuple[Any, Any, Any]:
     """Features (min-max scaled by column, as published), adjacency and labels; links count both ways."""
@@ -20,4 +22,4 @@ def load_wiki(path: str | Path) -> tuple[Any, Any, Any]:
     except (MatReadError, KeyError, ValueError, TypeError, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
-        raise ValueError(f"{path} cannot be read as wiki.mat ({error})") from None
+        raise InputError(f"{path} cannot be read as wiki.mat ({error})") from None

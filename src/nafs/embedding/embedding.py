@@ -1,4 +1,4 @@
-"""Embedding: vectors that know which node they belong to."""
+"""Embedding: vectors keyed by node id."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
-from nafs._support.errors import InputError
+from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
+from nafs.answers import Classification, Clusters, classify, clusters_of
+from nafs.clustering import ClusterSearch
 from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, id_column, positions
@@ -35,11 +37,11 @@ class Embedding:
     id_array : Arrow array of n ids
     labels : Labels, optional
     settings : dict
-        How it was made: the settings, the engine, the version, and checksums of the graph.
+        All settings, the engine, the version, and checksums of the input.
     choice : Choice, optional
-        What was left open and chosen.
+        The automatic choices.
     file : Path, optional
-        The .npy file that ``matrix`` is mapped from, while it is there.
+        The .npy file that ``matrix`` is mapped from, as long as it exists.
     """
 
     matrix: NDArray[np.float32]
@@ -60,12 +62,14 @@ class Embedding:
             [self.id_array[i].as_py(), *(f"{value:.4g}" for value in self.matrix[i, :columns]), *more]
             for i in range(shown)
         ]
-        made = self.settings
-        how = (
-            f", {made['n_hops']} hops, {made['ensemble']}" if "n_hops" in made and "ensemble" in made else ""
+        settings = self.settings
+        summary = (
+            f", {settings['n_hops']} hops, {settings['ensemble']}"
+            if "n_hops" in settings and "ensemble" in settings
+            else ""
         )
         header = ["id", *(f"e{i}" for i in range(columns)), *more]
-        return html_table(rows, caption=f"{self!r}{how}", header=header)
+        return html_table(rows, caption=f"{self!r}{summary}", header=header)
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -76,13 +80,13 @@ class Embedding:
         return as_numpy(self.id_array)
 
     def rows(self, ids: Any) -> NDArray[np.int64]:
-        """Row numbers of some ids. An unknown id is an error that names the closest ids."""
-        wanted = [ids] if isinstance(ids, (str, int, np.integer)) else list(ids)
-        if not wanted:
-            raise InputError("no ids given: name at least one")
-        keys = id_column([str(key) for key in wanted])
-        places = positions(self.id_array, keys)
-        for key, place in zip(wanted, places, strict=True):
+        """Row numbers of ids. The error for an unknown id names the closest ids."""
+        keys = [ids] if isinstance(ids, (str, int, np.integer)) else list(ids)
+        if not keys:
+            raise InputError("no ids: name at least one")
+        column = id_column([str(key) for key in keys])
+        places = positions(self.id_array, column)
+        for key, place in zip(keys, places, strict=True):
             if place < 0:
                 similar = ", ".join(map(repr, closest_ids(str(key), self.id_array)))
                 raise InputError(f"unknown id {key!r}" + (f"; the closest are {similar}" if similar else ""))
@@ -98,17 +102,17 @@ class Embedding:
         n_threads: int | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Any:
-        """The nearest nodes of some nodes.
+        """Find the nearest nodes of the given nodes.
 
         Parameters
         ----------
         ids : id or sequence of ids, or None
-            ``None``: of every node.
+            ``None`` means every node.
         k : int
             Neighbours of each node.
         score : {"cosine", "inner"}
         exact : bool, optional
-            Compare with every node, or search an index; by default exact unless an index takes less time.
+            Compare with every node, or search an index; by default exact unless an index is faster.
         n_threads : int, optional
         progress : callable, optional
             Called with the share of the work done since the last call.
@@ -158,16 +162,16 @@ class Embedding:
         n_threads: int | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Any:
-        """The best pairs of nodes without an edge: k for each of some nodes, or k in the whole graph.
+        """Suggest links: the best pairs without an edge, k per node in ``ids`` or k in the whole graph.
 
         Parameters
         ----------
         graph : Graph
-            With the same nodes.
+            The embedded graph, or one with the same nodes.
         k : int
         ids : id or sequence of ids, optional
         score : {"inner", "cosine"}, optional
-            By default the one with the best result when hops were chosen for links, or else "inner".
+            By default the score chosen together with the hops if they were chosen for links, else "inner".
         exact, n_threads, progress
             As in :meth:`similar`.
 
@@ -192,19 +196,80 @@ class Embedding:
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
         return pa.table({"source": source, "target": target, "score": scores})
 
+    def cluster(
+        self, n_clusters: int | str = "auto", *, graph: Graph | None = None, seed: int = 0
+    ) -> Clusters:
+        """Cluster the nodes by their vectors, without labels.
+
+        Parameters
+        ----------
+        n_clusters : int or "auto"
+            "auto" tries many numbers and takes the one that the candidates agree on best.
+        graph : Graph, optional
+            Its edges help to choose the number, and its feature names to describe the clusters.
+        seed : int
+
+        Returns
+        -------
+        Clusters
+            With ``to_pandas()``, ``description()`` and ``explain()``.
+
+        Examples
+        --------
+        >>> from nafs import embed
+        >>> from nafs.datasets import contextual_sbm
+        >>> graph = contextual_sbm(200, n_classes=2, homophily=0.95, signal=2.0, seed=0)
+        >>> clusters = embed(graph, n_hops=5).cluster(2)
+        >>> clusters.description().num_rows
+        2
+        """
+        most = n_clusters if isinstance(n_clusters, int) else None
+        adjacency = None if graph is None else graph.adjacency
+        hops = int(self.settings.get("n_hops", 0))
+        search = ClusterSearch([(hops, np.asarray(self.matrix, np.float32))], most, graph=adjacency)
+        return clusters_of(self.matrix, self.id_array, search.cluster(n_clusters, seed), graph)
+
+    def classify(self, labels: Any = None, *, seed: int = 0) -> Classification:
+        """Predict the class of every node from the labels of some, with calibrated probabilities.
+
+        Parameters
+        ----------
+        labels : mapping of id to class, or sequence of classes with None where unknown, optional
+            By default the labels that came with the graph.
+        seed : int
+            Of the folds that the accuracy is estimated with.
+
+        Returns
+        -------
+        Classification
+            With ``to_pandas()``, and ``explain()``, which says how accurate held-out predictions were.
+
+        Examples
+        --------
+        >>> from nafs import embed, from_edges
+        >>> pairs = from_edges((["ann", "cy", "ann"], ["bob", "dee", "eve"]))
+        >>> answer = embed(pairs, n_hops=5).classify({"ann": "red", "cy": "blue"})
+        >>> dict(zip(answer.ids.to_pylist(), answer.to_arrow()["predicted"].to_pylist()))["dee"]
+        'blue'
+        """
+        labels = self.labels if labels is None else labels
+        if labels is None:
+            raise InputError(Parameter("labels"), " are needed: the graph has none")
+        return classify(self.matrix, self.id_array, labels, seed=seed)
+
     def _check_same_nodes(self, graph: Graph) -> None:
         if graph.id_array.equals(self.id_array):
             return
         unknown = np.flatnonzero(positions(self.id_array, graph.id_array) < 0)
-        what = "its nodes are in another order"
+        difference = "its nodes are in another order"
         if len(unknown) or graph.n_nodes != len(self):
-            what = f"it has {graph.n_nodes} nodes and the embedding {len(self)}"
+            difference = f"it has {graph.n_nodes} nodes and the embedding {len(self)}"
         if len(unknown):
-            what += f", and {graph.id_array[int(unknown[0])].as_py()!r} is not embedded"
-        raise InputError(f"this is not the graph that was embedded: {what}")
+            difference += f", and {graph.id_array[int(unknown[0])].as_py()!r} is not embedded"
+        raise InputError(f"this is not the graph that was embedded: {difference}")
 
     def to_arrow(self, layout: str = "list") -> Any:
-        """An Arrow table: id, label where known, and one column of lists or one column per dimension."""
+        """An Arrow table: id, label if any, and one column of lists or one column per dimension."""
         check_choice("layout", layout, LAYOUTS)
         labels = None if self.labels is None else self.labels.to_arrow()
         table = id_table(self.id_array, labels, 0, len(self))
@@ -218,7 +283,7 @@ class Embedding:
         return pandas.DataFrame(self.matrix, index=pandas.Index(self.ids, name="id"), columns=columns)
 
     def to_polars(self) -> Any:
-        """A polars data frame: id, label where known, and one column per dimension."""
+        """A polars data frame: id, label if any, and one column per dimension."""
         import polars
 
         return polars.from_arrow(self.to_arrow("columns"))
@@ -231,14 +296,14 @@ class Embedding:
         force: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        """Write the embedding.
+        """Write the embedding to a file.
 
         Parameters
         ----------
         path : path
             .parquet, .csv, .tsv (also .gz) or .npy.
         layout : {"list", "columns"}
-            Of Parquet: one column of lists, or one column per dimension.
+            For Parquet: one column of lists, or one column per dimension.
         force : bool
             Overwrite an existing file.
         progress : callable, optional
@@ -258,9 +323,9 @@ class Embedding:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Embedding:
-        """Read an embedding: one that :meth:`write` wrote, or any table keyed by id or matrix.
+        """Read an embedding written by :meth:`write`, any table keyed by id, or a matrix.
 
-        With a graph, the vectors of its nodes, in its order.
+        With a graph, only the vectors of its nodes are returned, in its order.
         """
         matrix, ids, labels, about = read_embedding(path, graph)
         return cls(matrix, ids, None if labels is None else read_labels(labels), about)

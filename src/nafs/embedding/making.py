@@ -1,4 +1,4 @@
-"""A graph in, an embedding out."""
+"""Compute the embedding of a graph."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from nafs.answers import Clusters, clusters_of
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
@@ -27,7 +28,7 @@ def embed(
     preprocessing: str | None = None,
     center: str = "auto",
     goal: str = "clusters",
-    n_clusters: int | None = None,
+    n_clusters: int | str | None = None,
     reduce_to: int | None = None,
     reduction: str = "svd",
     columns: int = DEFAULT_COLUMNS,
@@ -42,25 +43,25 @@ def embed(
     client: Any = None,
     progress: ProgressCallback | None = None,
 ) -> Embedding:
-    """The embedding of a graph, keyed by its node ids.
+    """Compute the embedding of a graph, keyed by its node ids.
 
     Parameters
     ----------
     graph : Graph, NetworkX or igraph graph, PyG Data, data frame of edges, or pair (edges, nodes) of frames
-        Where it has no features, structural ones are made from its edges.
+        If it has no features, structural ones are computed from its edges.
     n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
         As in :class:`nafs.NAFS`.
     columns, seed : int
-        Of the structural features.
+        Number of columns and seed of the structural features.
     state_dtype, n_threads, memory_limit, engine, work_dir
         As in :class:`nafs.NAFS`.
     dtype : {"float32", "float16"}
-        Of the embedding.
+        Type of the embedding.
     resume : bool
         Resume the interrupted run in ``work_dir``, if there is one.
     client : dask.distributed.Client or str, optional
-        For ``engine="dask"``: a client or the address of a scheduler. By default the client in use, or else
-        workers on this machine.
+        For ``engine="dask"``: a client or the address of a scheduler. By default the current client, or
+        else workers on this machine.
     progress : callable, optional
         Called at least once per hop with a :class:`nafs.Progress`.
 
@@ -103,14 +104,63 @@ def embed(
     return replace(embedding, file=None)
 
 
+def cluster(
+    graph: Any,
+    n_clusters: int | str = "auto",
+    *,
+    preprocessing: str | None = None,
+    n_threads: int | None = None,
+    memory_limit: int | str | None = None,
+    columns: int = DEFAULT_COLUMNS,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Clusters:
+    """Clusters of a graph's nodes, by the consensus of many partitions at many numbers of hops.
+
+    Parameters
+    ----------
+    graph : Graph, or anything that :func:`embed` takes
+    n_clusters : int or "auto"
+    preprocessing, n_threads, memory_limit, columns, seed, progress
+        As in :func:`embed`.
+
+    Returns
+    -------
+    Clusters
+
+    Examples
+    --------
+    >>> import nafs
+    >>> from nafs.datasets import contextual_sbm
+    >>> graph = contextual_sbm(200, n_classes=2, homophily=0.95, signal=2.0, seed=0)
+    >>> nafs.cluster(graph, 2).to_pandas().cluster.nunique()
+    2
+    """
+    graph = as_graph(graph)
+    embedding = embed(
+        graph,
+        n_hops="auto",
+        n_clusters=n_clusters,
+        preprocessing=preprocessing,
+        n_threads=n_threads,
+        memory_limit=memory_limit,
+        columns=columns,
+        seed=seed,
+        progress=progress,
+    )
+    assert embedding.choice is not None
+    assert embedding.choice.clustering is not None
+    return clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
+
+
 def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:
-    """The result of a job as an embedding with the ids and labels of its graph."""
+    """The outcome of a job as an embedding with the ids and labels of its graph."""
     settings = outcome.settings | {"input": job.fingerprint}
     return Embedding(outcome.matrix, graph.id_array, graph.labels, settings, outcome.choice, outcome.file)
 
 
 def with_some_features(graph: Graph, columns: int = DEFAULT_COLUMNS, seed: int = 0) -> Graph:
-    """The graph itself if it has features; otherwise with structural ones, and a note about them."""
+    """The graph itself if it has features; otherwise the graph with structural features and a note."""
     if graph.features is not None:
         return graph
     job = Job.of(graph, Settings.of(columns=columns, seed=seed))

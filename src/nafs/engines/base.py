@@ -1,4 +1,4 @@
-"""What all engines share: the problem that they are given, the plan that they make, and the result."""
+"""The contract of all engines: the problem, the plan, the result and the protocol."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from nafs.smoothing import _kernel
 from nafs.smoothing.method import Method
 from nafs.smoothing.stationary import require_undirected
 
-EMBEDDING = "embedding"  # the array of the result in a work folder
+EMBEDDING = "embedding"  # name of the result's array in a work folder
 
 
 @dataclass(frozen=True)
 class FeatureSize:
-    """What a plan has to know of features, which may not have been prepared yet."""
+    """The size of a feature matrix, which may not have been prepared yet."""
 
     n_columns: int
     nbytes: int
@@ -37,13 +37,13 @@ class FeatureSize:
 
     @classmethod
     def of(cls, features: Features) -> FeatureSize:
-        """The size of features that are there."""
+        """The size of an existing matrix."""
         sparse = features.is_sparse
         return cls(features.shape[1], features.nbytes, sparse, not sparse and is_mapped(features.matrix))
 
 
 class Components:
-    """Connected components of a graph, found when first asked for and at most once."""
+    """Connected components of a graph, computed on first use and at most once."""
 
     def __init__(self, graph: Adjacency, *, in_file: bool = False) -> None:
         self._graph, self._in_file = graph, in_file
@@ -66,26 +66,26 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What an engine is asked to do.
+    """Everything an engine needs to plan and run, except the feature values.
 
     Parameters
     ----------
     graph : Adjacency
     size : FeatureSize
-        Of the features that the engine will be given.
+        Size of the prepared features.
     method : Method
     resources : Resources
     held : int
-        Bytes that copies of the inputs hold already; they count towards the memory limit.
+        Bytes already in use by copies of the inputs; they count towards the memory limit.
     dtype : {"float32", "float16"}
-        Of the embedding.
+        Type of the embedding.
     resume : bool
         Resume the interrupted run in the work folder, if there is one.
     client : dask.distributed.Client or str, optional
         For the Dask engine: a client, or the address of a scheduler.
     components : Components, optional
     identity : callable, optional
-        Returns what tells these inputs from others; by default checksums of graph and features.
+        Returns a description that identifies the inputs; by default checksums of graph and features.
     """
 
     graph: Adjacency
@@ -101,44 +101,48 @@ class Problem:
 
     def __post_init__(self) -> None:
         if self.components is None:
-            found = Components(self.graph, in_file=self.resources.limit is not None)
-            object.__setattr__(self, "components", found)
+            components = Components(self.graph, in_file=self.resources.limit is not None)
+            object.__setattr__(self, "components", components)
 
     @property
     def n_centres(self) -> int:
-        """Components whose centres the distances need."""
+        """Number of component centres that the distance needs."""
         return self.components.count if self.method.needs_stationary_state else 0
 
     @property
     def work_dir(self) -> Path | None:
-        """The folder that the user named for the files of a run."""
+        """The folder that the user chose for the files of a run."""
         return None if self.resources.work_dir is None else Path(self.resources.work_dir)
 
     @property
     def interrupted_run(self) -> dict[str, Any]:
-        """The description of the run to resume; empty where there is none."""
+        """The description of the run to resume; empty if there is none."""
         return WorkFolder(self.work_dir).about() if self.resume and self.work_dir is not None else {}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How an engine will run, and what that takes.
+    """How an engine will run, and how much memory and disk space it needs.
 
     Attributes
     ----------
     engine : str
     nbytes : int
-        Memory that counts towards the limit.
+        Memory in bytes that counts towards the limit.
     disk_bytes : int
-        Room in the work folder.
+        Disk space in the work folder, in bytes.
     strategy : str
-        How hops run, in words.
+        How the hops run, for people.
     group : int
-        Normalisations r that are carried side by side.
+        Number of r's that are computed side by side.
+    ordered : bool
+        Whether nodes are renumbered by their communities.
+    arranged : bool
+        Whether the features are copied in that order.
     cached : bool
-        Whether a few columns at a time take all hops in the cache.
+        Whether the hops run on a few columns at a time, in the cache.
     widths : tuple of ints
-        Columns of each panel, where columns go in panels.
+        Columns of each panel; empty if the engine does not use panels.
     workers : int
         Panels that run at the same time.
     """
@@ -148,12 +152,14 @@ class Plan:
     disk_bytes: int = 0
     strategy: str = ""
     group: int = 1
+    ordered: bool = False
+    arranged: bool = False
     cached: bool = False
     widths: tuple[int, ...] = ()
     workers: int = 1
 
     def explain(self) -> str:
-        """One line for people.
+        """Describe the plan in one line.
 
         Examples
         --------
@@ -168,10 +174,10 @@ class Plan:
 
 @dataclass
 class Result:
-    """An embedding, and the work folder that it lies in, if any.
+    """An embedding, and the work folder that holds it, if any.
 
-    As a context manager it removes the folder when the block ends well. After an error a folder that the user
-    named stays, so that the run can be resumed.
+    As a context manager it removes the folder on success. After an error, a folder that the user chose is
+    kept, so that the run can be resumed.
     """
 
     matrix: NDArray[Any]
@@ -184,7 +190,7 @@ class Result:
         return None if self.folder is None else WorkFolder(self.folder).file(EMBEDDING)
 
     def close(self) -> None:
-        """Remove the folder. The matrix stays as long as it is used."""
+        """Remove the folder. The matrix remains valid."""
         if self.folder is not None:
             WorkFolder(self.folder).remove()
             self.folder = None
@@ -200,20 +206,20 @@ class Result:
 
 
 class Engine(Protocol):
-    """Where hops run."""
+    """Runs the hops of a problem, in memory, on disk or on a cluster."""
 
     name: str
 
     def plan(self, problem: Problem) -> Plan:
-        """How the problem will be run, before anything is allocated.
+        """Plan the run; nothing is allocated yet.
 
         Raises
         ------
         MemoryLimitError
-            If the least that works exceeds the memory limit.
+            If even the smallest plan exceeds the memory limit.
         """
 
     def run(
         self, problem: Problem, plan: Plan, features: Features, progress: ProgressCallback | None = None
     ) -> Result:
-        """The embedding of ``features``, as planned."""
+        """Compute the embedding of ``features`` as planned."""

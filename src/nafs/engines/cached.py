@@ -1,8 +1,8 @@
-"""The memory engine's way for small graphs of many features: a few columns take all hops in the cache.
+"""The memory engine's strategy for small graphs with many features: a few columns at a time, in the cache.
 
-Only distances look at whole rows. So a first pass over the columns measures what they add to the distances,
-and a second one smooths them again, now with the weights: twice the work, but states never leave the
-processor's cache, where the usual way waits for main memory.
+Only the distances need whole rows. A first pass over the columns measures what they contribute to the
+distances; a second pass smooths them again with the resulting weights. That is twice the work, but the
+states never leave the processor's cache, while the usual strategy waits for main memory.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from nafs.smoothing.hops import BLOCK_WORK, Layout, aligned_bytes, unit_of
 from nafs.smoothing.method import Method
 from nafs.smoothing.weightings import weighting_named
 
-SLOTS = 8  # sums over panels, whose order no number of threads changes; more threads are not used
-LARGE = 32 << 20  # bytes of two states and a sum; smaller ones stay in the cache anyway
-CACHE = 8 << 20  # bytes of a panel's two states and features, of which each core has one
-_SMALL = 1e-12  # of the largest value: rows below it need float64 products
+SLOTS = 8  # partial sums over panels, which fix the order of addition; also the most threads used
+LARGE = 32 << 20  # bytes of two states and a sum; smaller ones fit into the cache anyway
+CACHE = 8 << 20  # bytes of the two states and the features of a panel, one panel per core
+_SMALL = 1e-12  # relative to the largest value; smaller rows need float64 products
 
 
 def pays(problem: Problem) -> bool:
-    """Whether this way is for the method and faster, and takes no more memory than the usual one."""
+    """Whether this strategy supports the method, is faster, and needs no more memory than the usual one."""
     graph, method, n, f = problem.graph, problem.method, problem.graph.n_nodes, problem.size.n_columns
     return (
         3 * n * f * 4 > LARGE
         and 3 * n * _kernel.COLUMNS * 4 <= CACHE
-        and _work(graph, method.n_hops) <= 4 * BLOCK_WORK  # signals are looked at between panels
+        and _work(graph, method.n_hops) <= 4 * BLOCK_WORK  # signals are handled between panels
         and problem.resources.state_dtype == "float32"
         and weighting_named(method.weighting).keeps_sum
         and (not method.uses_distance or distance_named(method.distance).in_cache)
@@ -45,12 +45,12 @@ def pays(problem: Problem) -> bool:
 
 
 def _work(graph: Adjacency, n_hops: int) -> int:
-    """Values gathered for one panel."""
+    """Number of values gathered for one panel."""
     return (graph.n_stored + graph.n_nodes) * _kernel.COLUMNS * (n_hops + 1)
 
 
 def _nbytes(problem: Problem) -> int:
-    """Bytes that are held besides the result, at most."""
+    """Peak memory besides the result, in bytes."""
     n = problem.graph.n_nodes
     panels = 3 * n * _kernel.COLUMNS * 4 * SLOTS
     copies = 32 * problem.graph.n_stored + 40 * n + (problem.size.nbytes if problem.size.sparse else 0)
@@ -60,7 +60,7 @@ def _nbytes(problem: Problem) -> int:
 def embed(
     graph: Adjacency, features: Features, method: Method, *, n_threads: int, report: Report
 ) -> NDArray[np.float32] | None:
-    """The embedding, or ``None`` where some rows are too small for this way.
+    """The embedding, or ``None`` if a row is too small for float32 products.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def embed(
 
 
 class _Panels:
-    """A graph and features as the kernel has them: nodes numbered so that neighbours lie close together."""
+    """Graph and features for the kernel: nodes are renumbered so that neighbours lie close together."""
 
     def __init__(self, graph: Adjacency, features: Features, n_hops: int, n_threads: int) -> None:
         n, f = features.shape
@@ -137,7 +137,7 @@ class _Panels:
         self._kernel = _kernel.ColumnKernel(**self._bound)
 
     def measure(self, unscale: NDArray[np.float32], tick: Any) -> NDArray[np.float64]:
-        """Dot products with the features and squares, of shape (hops + 1, n, 2)."""
+        """Dot products with the features, and squared norms; shape (hops + 1, n, 2)."""
         parts = np.zeros((SLOTS, self._hops + 1, self._n, 2), np.float32)
         for begin, end in self._steps(tick):
             self._kernel.measure(begin, end, unscale=unscale, parts=parts.reshape(-1))
@@ -154,7 +154,7 @@ class _Panels:
         fresh: bool,
         tick: Any,
     ) -> None:
-        """Combine the embedding of one r into ``out``."""
+        """Add the embedding of one r to ``out``, as the ensemble requires."""
         for begin, end in self._steps(tick):
             self._kernel.smooth(
                 begin,
@@ -168,7 +168,7 @@ class _Panels:
             )
 
     def _steps(self, tick: Any) -> Iterator[tuple[int, int]]:
-        """Panels in steps between which signals are handled, each reported when it is done."""
+        """Ranges of panels. Signals are handled, and progress is reported, between them."""
         rows = self._n * (self._hops + 1)
         for begin in range(0, self._panels, self._step):
             end = min(self._panels, begin + self._step)

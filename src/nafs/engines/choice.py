@@ -1,4 +1,4 @@
-"""Which engine runs a problem: the one asked for, or memory where that fits and disk where not."""
+"""Choose the engine: the requested one; otherwise memory if it fits, else disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nafs.engines.base import Plan, Problem
 from nafs.engines.registry import find_engine
 from nafs.engines.resources import AUTO
 
-_SHARE = 0.8  # of the free memory, where the user set no limit
+_SHARE = 0.8  # of the free memory, if the user set no limit
 
 
 def choose_plan(problem: Problem) -> Plan:
@@ -17,23 +17,25 @@ def choose_plan(problem: Problem) -> Plan:
     Raises
     ------
     MemoryLimitError
-        If no engine can keep the limit.
+        If no engine can stay within the limit.
     """
-    asked = problem.resources.engine
-    if asked != AUTO:
-        return find_engine(asked).plan(problem)
+    requested = problem.resources.engine
+    if requested != AUTO:
+        return find_engine(requested).plan(problem)
     if problem.interrupted_run:
         return find_engine("disk").plan(problem)
     try:
         plan = find_engine("memory").plan(problem)
-        too_much = None
+        memory_error = None
     except MemoryLimitError as error:
-        too_much = error
-    if too_much is None and (problem.resources.limit is not None or plan.nbytes <= _SHARE * free_memory()):
+        memory_error = error
+    if memory_error is None and (
+        problem.resources.limit is not None or plan.nbytes <= _SHARE * free_memory()
+    ):
         return plan
     try:
         return find_engine("disk").plan(problem)
     except MemoryLimitError:
-        if too_much is None:
+        if memory_error is None:
             raise
-        raise too_much from None  # its hints help more: they are about the settings
+        raise memory_error from None  # its hints are about settings, which helps more

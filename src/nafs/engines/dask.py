@@ -1,7 +1,7 @@
-"""The Dask engine: panels as futures on many machines that share a folder.
+"""The Dask engine: panels as futures on machines that share a folder.
 
-Workers read the graph and their panel from the folder and write their results into it; only names travel
-through the scheduler. A task whose worker is lost is run again by another, with the same bits.
+Workers read the graph and their panel from the folder and write their results into it; only file names pass
+through the scheduler. If a worker is lost, another one repeats its task with bit-identical results.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from nafs.graph import Adjacency
 from nafs.smoothing.method import Method
 
 _RETRIES = 3
-_SECONDS = 10  # to reach a scheduler
-_BUSY = threading.Lock()  # two tasks of one process would share states
+_SECONDS = 10  # timeout for reaching a scheduler
+_BUSY = threading.Lock()  # tasks of one process share their states, so they must not overlap
 
 
 class DaskEngine(PanelEngine):
@@ -41,7 +41,7 @@ class DaskEngine(PanelEngine):
     all_in_files = True
 
     def workers(self, problem: Problem) -> tuple[int, bool]:
-        """The workers of the cluster; workers of our own share the memory limit."""
+        """Number of workers of the cluster. Workers that we start ourselves share the memory limit."""
         if problem.client is None and _default_client() is None:
             return problem.resources.threads, True
         with _connected(problem.client, problem.resources.threads) as (client, _):
@@ -49,14 +49,14 @@ class DaskEngine(PanelEngine):
 
     @contextmanager
     def executor(self, problem: Problem) -> Iterator[Executor]:
-        """Tasks as futures."""
+        """An executor that submits tasks as futures."""
         with _connected(problem.client, problem.resources.threads) as (client, _):
             yield _Futures(client)
 
 
 @dataclass(frozen=True)
 class WorkerJob:
-    """What a worker needs to know to run any task; small, and sent with each."""
+    """What a worker needs to know to run a task; small, since it is sent with each."""
 
     folder: str
     token: str
@@ -77,7 +77,7 @@ class _Futures:
         self.token: str | None = secrets.token_hex(8)
 
     def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
-        """Put the graph into files that workers can read, and check that they do."""
+        """Write the graph to files, and check that all workers can read them."""
         self._method, self._n_panels = problem.method, len(columns.widths)
         self._job = WorkerJob(
             str(work.path),
@@ -93,37 +93,37 @@ class _Futures:
         _check_workers(self.client, self._job)
 
     def run(self, due: list[Task], report: Report, done: Done) -> None:
-        """Run each task once the arrays that it needs are there."""
+        """Run each task once the arrays that it needs exist."""
 
         def finished(task: Task) -> None:
-            _tell(report, task, self._method, self._n_panels)
+            _report_finished(report, task, self._method, self._n_panels)
             done(task)
 
         try:
             _submit(self.client, self._job, due, finished)
         finally:
-            with suppress(Exception):  # workers that are gone hold nothing
+            with suppress(Exception):  # a lost worker has no cache to clear
                 self.client.run(_panels.cache_clear)
 
 
 def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task], None]) -> None:
-    """Submit each task when the arrays that it needs are there.
+    """Submit each task when the arrays that it needs exist.
 
-    Dask knows nothing of what tasks need: it would make an array again whose worker is gone, though it is
-    safe in the folder.
+    Dask is not told about dependencies: it would recompute the arrays of a lost worker, which are safe in the
+    folder.
     """
     from distributed import as_completed
 
-    lacking, waiting = {task.output for task in due}, list(due)
+    unfinished, waiting = {task.output for task in due}, list(due)
     running: dict[str, Task] = {}
     futures = as_completed(loop=client.loop)
 
     def submit() -> None:
-        for task in [task for task in waiting if lacking.isdisjoint(task.needs)]:
+        for task in [task for task in waiting if unfinished.isdisjoint(task.needs)]:
             key = f"nafs-{job.token}-{task.output}"
             running[key] = task
             waiting.remove(task)
-            # Earlier tasks have priority, so that fewer files wait.
+            # Earlier tasks have priority, so that fewer intermediate files exist at a time.
             futures.add(
                 client.submit(
                     run_task, job, task, key=key, retries=_RETRIES, priority=-due.index(task), pure=False
@@ -139,7 +139,7 @@ def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task],
             except Exception as error:
                 raise _failed(task, error) from error
             future.release()
-            lacking.discard(task.output)
+            unfinished.discard(task.output)
             done(task)
             submit()
     finally:
@@ -147,7 +147,7 @@ def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task],
 
 
 def run_task(job: WorkerJob, task: Task) -> str:
-    """Make one array, on a worker: one at a time, with all its threads."""
+    """Run one task on a worker, with all of its threads."""
     from distributed import get_worker
 
     with _BUSY:
@@ -166,7 +166,7 @@ def _panels(job: WorkerJob) -> Panels:
     return Panels(graph, columns, job.method, work, job.state_dtype, components=arrays.get("components"))
 
 
-def _tell(report: Report, task: Task, method: Method, n_panels: int) -> None:
+def _report_finished(report: Report, task: Task, method: Method, n_panels: int) -> None:
     tick = report.task_ticker(task, method.r[task.r], n_panels)
     if tick is not None:
         tick(report.rows)
@@ -180,14 +180,14 @@ def _failed(task: Task, error: Exception) -> Exception:
     what = f"panel {task.panel + 1} ({task.kind})"
     if isinstance(error, KilledWorker):
         return RuntimeError(
-            f"{what} was given up: its workers died again and again, perhaps for want of memory; see their "
-            "logs, lower the memory limit, and resume the run"
+            f"{what} failed: its workers were killed repeatedly, perhaps because they ran out of memory; "
+            "check their logs, lower the memory limit, and resume the run"
         )
     return RuntimeError(f"{what} failed on a worker: {type(error).__name__}: {error}")
 
 
 def _shared(problem: Problem, work: WorkFolder) -> tuple[tuple[str, str], ...]:
-    """The graph's arrays in files: those that it is mapped from, or copies in the folder."""
+    """Files with the graph's arrays: those that they are mapped from, or copies in the folder."""
     graph = problem.graph
     arrays: dict[str, NDArray[Any] | None] = {
         "indptr": graph.indptr,
@@ -212,31 +212,31 @@ def _shared(problem: Problem, work: WorkFolder) -> tuple[tuple[str, str], ...]:
 
 
 def _check_workers(client: Any, job: WorkerJob) -> None:
-    """Raise where a worker has another version or does not see the files."""
+    """Raise if a worker has another version or cannot see the files."""
     from nafs import __version__
 
     try:
-        seen = client.run(_look, job)
+        answers = client.run(_version_and_missing_file, job)
     except ModuleNotFoundError as error:
         raise ConnectionError(
             f"a worker cannot import {error.name}: install nafs {__version__} there"
         ) from None
-    if not seen:
-        raise ConnectionError("the Dask scheduler has no workers; start some, then run this again")
-    for worker, (version, absent) in seen.items():
+    if not answers:
+        raise ConnectionError("the Dask scheduler has no workers; start some, then try again")
+    for worker, (version, missing_file) in answers.items():
         if version != __version__:
             raise ConnectionError(
-                f"worker {worker} has nafs {version}, here it is {__version__}; install the same everywhere"
+                f"worker {worker} has nafs {version}, but this process has {__version__}; install one version"
             )
-        if absent:
+        if missing_file:
             raise ConnectionError(
-                f"worker {worker} does not see {absent}: put the work folder and the graph on a disk that "
-                "all machines share under the same path"
+                f"worker {worker} does not see {missing_file}: put the work folder and the graph on a disk "
+                "that all machines share under the same path"
             )
 
 
-def _look(job: WorkerJob) -> tuple[str, str]:
-    """On a worker: its version, and the first file that it does not see."""
+def _version_and_missing_file(job: WorkerJob) -> tuple[str, str]:
+    """Runs on a worker: its version, and the first file that it cannot see."""
     from nafs import __version__
 
     files = [str(Path(job.folder) / "about.json"), *(file for _, file in job.graph)]
@@ -244,7 +244,7 @@ def _look(job: WorkerJob) -> tuple[str, str]:
 
 
 def _default_client() -> Any:
-    """The Dask client in use in this process, if any."""
+    """The default Dask client of this process, or ``None``."""
     try:
         from distributed import default_client
     except ImportError:
@@ -257,7 +257,7 @@ def _default_client() -> Any:
 
 @contextmanager
 def _connected(client: Any, n_threads: int) -> Iterator[tuple[Any, bool]]:
-    """A client, and whether its workers are our own."""
+    """A client, and whether we started its workers."""
     client = _default_client() if client is None else client
     if client is not None and not isinstance(client, str):
         yield client, False
@@ -280,12 +280,12 @@ def _connected(client: Any, n_threads: int) -> Iterator[tuple[Any, bool]]:
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
-            memory_limit=0,  # mapped files would count; panels are as wide as the limit allows
+            memory_limit=0,  # Dask would count mapped files; panels already fit the limit
         )
     except RuntimeError as error:
         raise RuntimeError(
-            f"workers could not be started ({error}); a script that starts them needs the line "
-            "if __name__ == '__main__': around its work"
+            f"workers could not be started ({error}); a script that starts them must run its work under "
+            "if __name__ == '__main__':"
         ) from None
     with cluster, Client(cluster, set_as_default=False) as connection:
         yield connection, True

@@ -20,12 +20,12 @@ class DiskEngine(PanelEngine):
     all_in_files = False
 
     def workers(self, problem: Problem) -> tuple[int, bool]:
-        """One panel at a time, in this process."""
+        """One panel at a time, within this process's limit."""
         return 1, True
 
     @contextmanager
     def executor(self, problem: Problem) -> Iterator[Executor]:
-        """Tasks in their order."""
+        """An executor that runs tasks in order."""
         yield _InOrder()
 
 
@@ -35,7 +35,7 @@ class _InOrder:
     token: str | None = None
 
     def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
-        """Keep what tasks work on; states are allocated when the first task runs."""
+        """Keep the inputs of the tasks; states are allocated when the first task runs."""
         labels = problem.components.labels if problem.method.needs_stationary_state else None
         resources = problem.resources
         self._panels = Panels(
@@ -43,9 +43,9 @@ class _InOrder:
         )
 
     def run(self, due: list[Task], report: Report, done: Done) -> None:
-        """Run the tasks in their order."""
+        """Run the tasks in order."""
         panels = self._panels
         for task in due:
             panels.run(task, report.task_ticker(task, panels.method.r[task.r], len(panels.columns.widths)))
             done(task)
-        del self._panels  # its states, before the embedding is put together
+        del self._panels  # frees its states before the embedding is assembled

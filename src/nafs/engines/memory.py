@@ -1,10 +1,12 @@
 """The memory engine: everything in RAM.
 
-One r at a time holds two states, the running sum and the result: for the mean, four matrices of the
-features' size. Several r's side by side read the neighbour list once for all and have longer rows, which is
-faster for narrow features whose states come from main memory, at the price of three matrices for each
-further r. Small graphs with many features take all hops in the cache, a few columns at a time. The plan says
-which of these it will be.
+The plan selects one of three strategies:
+
+* one r at a time: two states, the running sum and the result, so for the mean four matrices of the features'
+  size;
+* several r's side by side: neighbour lists are read once for all of them and rows are longer, which is
+  faster for narrow features in main memory; each further r needs three more matrices;
+* a few columns at a time in the cache, for small graphs with many features.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from nafs.engines.progress import ProgressCallback, Report
 from nafs.graph import Features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
+from nafs.smoothing.order import CACHED_STATE, Order, community_order, order_nbytes, order_pays
 from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
 from nafs.smoothing.weightings import weighting_named
 
-CACHED_STATE = 16 << 20  # bytes; a state that lives in the cache is smoothed faster alone
-WIDE_ENOUGH = 128  # columns; longer rows gain less than fresh memory for them costs
+WIDE_ENOUGH = 128  # columns; longer rows gain less than the first touch of their memory costs
 
 
 class MemoryEngine:
@@ -50,28 +52,38 @@ class MemoryEngine:
     name = "memory"
 
     def plan(self, problem: Problem) -> Plan:
-        """How many r's are carried side by side, or whether columns go through the cache."""
+        """Choose between r's side by side, one at a time, or columns in the cache."""
         r, limit = problem.method.r, problem.resources.limit
         least = _needed(problem, 1)
         _check(least, limit)
         if cached.pays(problem):
             return Plan(self.name, least, strategy="a few columns at a time through the cache", cached=True)
-        group = 1
-        size = np.dtype(problem.resources.state_dtype).itemsize
-        if limit is not None and problem.graph.n_nodes * problem.size.n_columns * size > CACHED_STATE:
+        group, large = 1, _is_large(problem)
+        ordered = large and _orders(problem, 1)
+        if limit is not None and large:
             fitting = (
                 g
                 for g in range(2, len(r) + 1)
-                if g * problem.size.n_columns <= WIDE_ENOUGH and _needed(problem, g) <= limit
+                if g * problem.size.n_columns <= WIDE_ENOUGH and _needed(problem, g, ordered=ordered) <= limit
             )
             group = max(fitting, default=1)
+        arranged = ordered and _arranges(problem, group)
         strategy = "one r at a time" if group == 1 else f"{group} r's side by side"
-        return Plan(self.name, _needed(problem, group), strategy=strategy, group=group)
+        if ordered:
+            strategy += ", nodes in community order"
+        return Plan(
+            self.name,
+            _needed(problem, group, ordered=ordered, arranged=arranged),
+            strategy=strategy,
+            group=group,
+            ordered=ordered,
+            arranged=arranged,
+        )
 
     def run(
         self, problem: Problem, plan: Plan, features: Features, progress: ProgressCallback | None = None
     ) -> Result:
-        """The embedding; ``progress`` is called at least once per hop, or per pass through the cache."""
+        """Compute the embedding; ``progress`` is called at least once per hop, or per pass in the cache."""
         method, n = problem.method, problem.graph.n_nodes
         keeps_sum = weighting_named(method.weighting).keeps_sum
         report = Report(progress, n, method.n_hops, len(method.r))
@@ -83,17 +95,19 @@ class MemoryEngine:
                 if matrix is not None:
                     return Result(matrix.astype(problem.dtype, copy=False))
                 report.expect(len(method.r))
+            order = _order(problem) if plan.ordered else None
+            arranged = features.take(order.nodes) if order is not None and plan.arranged else None
             out = np.empty((n, method.n_columns(features.shape[1])), np.float32)
             layout = Layout(n, features.shape[1], plan.group, problem.resources.state_dtype)
             workspace = Workspace(layout, method)
             for first in range(0, len(method.r), plan.group):
                 r = method.r[first : first + plan.group]
-                hops = _hops(problem, features, r, workspace)
+                hops = _hops(problem, features, r, workspace, order, arranged)
                 for k in range(method.n_hops + 1):
                     last = k == method.n_hops and keeps_sum
                     hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
                 hops.write(out, first)
-                del hops  # before the next one is built
+                del hops  # frees its memory before the next one is built
             return Result(out.astype(problem.dtype, copy=False))
         finally:
             _kernel.release_threads()
@@ -102,10 +116,10 @@ class MemoryEngine:
 def sweep(
     problem: Problem, features: Features, wanted: Sequence[int], progress: ProgressCallback | None = None
 ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """Yield (K, embedding) for each K wanted, at the price of the largest alone.
+    """Yield (K, embedding) for each wanted K, at the cost of the largest K alone.
 
-    All r's are carried at once, since every K needs them all, and two results are held: one is filled while
-    the caller still has the last.
+    All r's are computed side by side, since every K needs them all. Two results are held: one is written
+    while the caller still uses the previous one.
 
     Parameters
     ----------
@@ -123,16 +137,23 @@ def sweep(
     Raises
     ------
     MemoryLimitError
-        At once, if that exceeds the limit.
+        Immediately, if that exceeds the limit.
     """
     method = problem.method
     _check(_needed(problem, len(method.r), results=2), problem.resources.limit)
     report = Report(progress, problem.graph.n_nodes, wanted[-1], len(method.r))
-    return _sweep(_hops(problem, features, method.r), wanted, report)
+    ordered = _is_large(problem) and _orders(problem, len(method.r), n_hops=wanted[-1], results=2)
+    order = _order(problem) if ordered else None
+    return _sweep(_hops(problem, features, method.r, order=order), wanted, report)
 
 
 def _hops(
-    problem: Problem, features: Features, r: tuple[float, ...], workspace: Workspace | None = None
+    problem: Problem,
+    features: Features,
+    r: tuple[float, ...],
+    workspace: Workspace | None = None,
+    order: Order | None = None,
+    arranged: Features | None = None,
 ) -> Hops:
     labels = problem.components.labels if problem.method.needs_stationary_state else None
     return Hops(
@@ -144,20 +165,58 @@ def _hops(
         n_threads=problem.resources.threads,
         workspace=workspace,
         whole=Whole(features.largest, components=labels),
+        order=order,
+        arranged=arranged,
     )
 
 
-def _needed(problem: Problem, group: int, results: int = 1) -> int:
-    """Bytes that count towards the limit, with so many r's side by side."""
+def _is_large(problem: Problem) -> bool:
+    """Whether a state does not fit into the cache, so that hops wait for main memory."""
+    size = np.dtype(problem.resources.state_dtype).itemsize
+    return problem.graph.n_nodes * problem.size.n_columns * size > CACHED_STATE
+
+
+def _orders(problem: Problem, group: int, *, n_hops: int | None = None, results: int = 1) -> bool:
+    """Whether renumbered nodes save time, and the memory is there."""
+    method, resources = problem.method, problem.resources
+    hops = method.n_hops if n_hops is None else n_hops
+    if not order_pays(problem.size.n_columns * len(method.r), hops, resources.threads):
+        return False
+    if resources.limit is None:  # the usual peak is not to grow for the order's sake
+        return order_nbytes(problem.graph)[0] <= _needed(problem, group, results)
+    return _needed(problem, group, results, ordered=True) <= resources.limit
+
+
+def _arranges(problem: Problem, group: int) -> bool:
+    """Whether features are copied in the order of nodes: sparse ones are small, dense ones need a limit."""
+    limit = problem.resources.limit
+    if limit is None:
+        return problem.size.sparse
+    return _needed(problem, group, ordered=True, arranged=True) <= limit
+
+
+def _order(problem: Problem) -> Order:
+    return community_order(problem.graph, n_threads=problem.resources.threads)
+
+
+def _needed(
+    problem: Problem, group: int, results: int = 1, *, ordered: bool = False, arranged: bool = False
+) -> int:
+    """Bytes that count towards the limit, with this many r's side by side."""
     n, columns = problem.graph.n_nodes, problem.size.n_columns
     layout = Layout(n, columns, group, problem.resources.state_dtype)
-    nbytes = problem.held + layout.nbytes(problem.method)
-    nbytes += results * n * problem.method.n_columns(columns) * 4
+    nbytes = layout.nbytes(problem.method) + results * n * problem.method.n_columns(columns) * 4
     if problem.method.needs_stationary_state:
-        # centres, summed in float64, and the rows that are added to them in one go
+        # centres, their sums in float64, and the rows added in one go
         nbytes += problem.n_centres * columns * group * 12
         nbytes += n * 4 + 24 * min(CENTRE_BLOCK, n * columns)
-    return nbytes
+    if ordered:
+        at_first, kept = order_nbytes(problem.graph)
+        if arranged:  # sparse rows are copied by way of their positions
+            kept += problem.size.nbytes
+            at_first = max(at_first, kept + (2 * problem.size.nbytes if problem.size.sparse else 0))
+        nbytes = max(at_first, kept + 8 * n + nbytes)
+    return problem.held + nbytes
 
 
 def _check(needed: int, limit: int | None) -> None:
@@ -193,19 +252,19 @@ def _sweep(hops: Hops, wanted: Sequence[int], report: Report) -> Iterator[tuple[
 
 
 class _Pool:
-    """Results whose memory is used again once the last array on it is gone, while the sweep runs."""
+    """Reuses the memory of a sweep's results once no array refers to it."""
 
     def __init__(self, shape: tuple[int, int]) -> None:
         self.shape, self.open = shape, True
         self.spare: list[NDArray[np.float32]] = []
 
     def lend(self) -> NDArray[np.float32]:
-        """An uninitialised array; fresh memory is slow to touch, so a spare one comes first."""
+        """An uninitialised array. Spare memory is preferred: the first touch of new memory is slow."""
         raw = self.spare.pop() if self.spare else np.empty(self.shape, np.float32)
         return np.asarray(_Lease(raw, self))
 
     def close(self) -> None:
-        """Keep nothing from now on."""
+        """Stop keeping spare memory."""
         self.open = False
         self.spare.clear()
 

@@ -1,8 +1,8 @@
-"""What the disk and the Dask engine share: columns go in panels, through files in a work folder.
+"""The common part of the disk and the Dask engine: panels of columns in files of a work folder.
 
-Two states of a panel are all that has to be in memory; the limit decides how wide panels are. Finished arrays
-stay in the work folder, so that an interrupted run can be resumed. An executor runs the tasks: in order in
-this process, or as futures on many machines.
+Only two states of a panel have to be in memory; the memory limit determines the width of the panels.
+Finished arrays stay in the work folder, so that an interrupted run can be resumed. An executor runs the
+tasks: in order in this process, or as futures on many machines.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ from nafs._support.budget import show_bytes, total_memory
 from nafs._support.errors import MemoryLimitError, Parameter
 from nafs.engines.base import EMBEDDING, Plan, Problem, Result
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
+from nafs.engines.ordered import NODES, drop_order, write_order
 from nafs.engines.panels import Task, list_tasks, missing, results_of
 from nafs.engines.progress import ProgressCallback, Report, count_passes
 from nafs.engines.work import FORMAT, WorkFolder, fingerprint
 from nafs.graph import Features
 from nafs.smoothing.hops import Layout
 from nafs.smoothing.method import Method
+from nafs.smoothing.order import CACHED_STATE, order_nbytes, order_pays
 
-PROCESS = 64 << 20  # bytes that Python and the libraries take
-_FIXED = 24 << 20  # bytes for what is handled a few rows at a time
-_NARROWEST = 8  # columns of a panel
-_ROWS = 1 << 14  # of the embedding, put together in one go
-_FILES = 64  # panels put side by side in one go
+PROCESS = 64 << 20  # bytes used by Python and the libraries
+_FIXED = 24 << 20  # bytes for buffers of a few rows
+_NARROWEST = 8  # columns of the narrowest panel
+_ROWS = 1 << 14  # of the embedding, per block that is assembled
+_FILES = 64  # panels that are open at a time while assembling
 
 Done = Callable[[Task], None]
 
@@ -42,34 +44,34 @@ Done = Callable[[Task], None]
 class Executor(Protocol):
     """Runs tasks whose inputs and outputs are arrays in a work folder."""
 
-    token: str | None  # tells arrays of this run from those of an earlier one in the same folder
+    token: str | None  # distinguishes arrays of this run from those of an earlier run in the same folder
 
     def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
-        """Make ready for tasks on these columns; raise where they cannot run."""
+        """Prepare for tasks on these columns; raise if they cannot run."""
 
     def run(self, due: list[Task], report: Report, done: Done) -> None:
-        """Run the tasks so that each finds what it needs, and call ``done`` after each."""
+        """Run each task after those that it depends on, and call ``done`` after each."""
 
 
 class PanelEngine:
-    """Plans and runs panels; a subclass brings the executor."""
+    """Plans and runs panels; a subclass provides the executor."""
 
     name: ClassVar[str]
-    all_in_files: ClassVar[bool]  # whether tasks run where this process's memory is out of reach
+    all_in_files: ClassVar[bool]  # whether tasks run in other processes, which see only files
 
     def workers(self, problem: Problem) -> tuple[int, bool]:
         """Panels that run at the same time, and whether they share the memory limit with this process."""
         raise NotImplementedError
 
     def executor(self, problem: Problem) -> AbstractContextManager[Executor]:
-        """What runs the tasks."""
+        """The executor of the tasks."""
         raise NotImplementedError
 
     def plan(self, problem: Problem) -> Plan:
-        """How wide panels can be, before anything is allocated.
+        """Choose the width of the panels; nothing is allocated yet.
 
-        Without a limit a quarter of the machine's memory is used. Where the limit allows, Python itself is
-        within it.
+        Without a limit, a quarter of the machine's memory is used. If the limit is large enough, it includes
+        the memory of Python itself.
         """
         f = problem.size.n_columns
         workers, shared = self.workers(problem)
@@ -93,12 +95,20 @@ class PanelEngine:
         if _padded(min(f, widest)) > fits:
             widest = fits // 8 * 8
         widths = even_widths(f, widest)
-        count = f"{len(widths)} panel{'s' if len(widths) > 1 else ''} of up to {max(widths)} columns"
+        ordered = _orders(problem, widths, workers)
+        strategy = f"{len(widths)} panel{'s' if len(widths) > 1 else ''} of up to {max(widths)} columns"
+        if workers > 1:
+            strategy += f" on {workers} workers"
+        if ordered:
+            strategy += ", nodes in community order"
+        in_files = ordered or self._in_files(problem)
         return Plan(
             self.name,
             _FIXED + _padded(max(widths)) * column,
-            _disk_bytes(problem, widths, workers, in_files=self._in_files(problem)),
-            f"{count} on {workers} workers" if workers > 1 else count,
+            _disk_bytes(problem, widths, workers, in_files=in_files, ordered=ordered),
+            strategy,
+            ordered=ordered,
+            arranged=ordered,
             widths=widths,
             workers=workers,
         )
@@ -106,12 +116,12 @@ class PanelEngine:
     def run(
         self, problem: Problem, plan: Plan, features: Features, progress: ProgressCallback | None = None
     ) -> Result:
-        """The embedding, mapped from a file in the work folder; finished arrays survive an error."""
+        """Compute the embedding, mapped from a file in the work folder. Finished arrays survive an error."""
         folder = problem.work_dir
         if folder is not None:
             if not folder.parent.is_dir():
                 raise FileNotFoundError(
-                    f"the folder {folder.parent} for {folder.name} does not exist; create it"
+                    f"the folder {folder.parent} for {folder.name} does not exist; create it first"
                 )
             return Result(self._run(problem, plan, features, folder, progress), folder)
         folder = Path(tempfile.mkdtemp(prefix="nafs-work-"))
@@ -133,11 +143,12 @@ class PanelEngine:
         with self.executor(problem) as executor:
             work = WorkFolder(folder.resolve(), executor.token)
             widths = _widths_to_use(work, plan, resume=problem.resume)
+            ordered = _ordered_to_use(work, plan, resume=problem.resume)
             _check_room(folder, plan.disk_bytes, resume=problem.resume)
-            with work.run(_describe(problem, features, widths), resume=problem.resume):
+            with work.run(_describe(problem, features, widths, ordered=ordered), resume=problem.resume):
                 tasks, results = list_tasks(method, len(widths)), results_of(method, len(widths))
                 due = [] if work.has(EMBEDDING) else missing(tasks, results, work)
-                in_files = self._in_files(problem)
+                in_files = ordered or self._in_files(problem)
                 columns = ColumnPanels(
                     work,
                     widths,
@@ -149,8 +160,11 @@ class PanelEngine:
                 executor.prepare(problem, work, columns)
                 if due:
                     write_norms(features, work)
+                if due and ordered:
+                    write_order(problem.graph, work, problem.resources.threads)
                 if due and in_files:
-                    write_panels(features, widths, sorted({task.panel for task in due}), work)
+                    nodes = work.open(NODES) if ordered else None
+                    write_panels(features, widths, sorted({task.panel for task in due}), work, nodes)
                 report = Report(progress, n, method.n_hops, count_passes(tasks))
                 report.skip(set(tasks) - set(due))
                 uses = Counter(name for task in due for name in task.needs)
@@ -162,26 +176,27 @@ class PanelEngine:
                             work.drop(name)
 
                 executor.run(due, report, done)
+                drop_order(work)
                 return assemble(work, results, n, problem.dtype)
 
     def _in_files(self, problem: Problem) -> bool:
-        """Whether panels are written to files, or are views of a matrix in memory."""
+        """Whether panels are written to files instead of being views of a matrix in memory."""
         return self.all_in_files or problem.size.sparse or problem.size.mapped
 
 
 def _padded(width: int) -> int:
-    """Columns that a state of a panel takes."""
+    """Columns of a panel's state, padding included."""
     return Layout(1, width, 1).stride
 
 
 def _column_bytes(problem: Problem) -> int:
-    """Memory for one column of a panel: two states and, where distances need them, centres."""
+    """Memory per column of a panel: two states and, if the distance needs them, centres."""
     size = np.dtype(problem.resources.state_dtype).itemsize
     return 2 * problem.graph.n_nodes * size + 12 * problem.n_centres
 
 
 def even_widths(n_columns: int, widest: int) -> tuple[int, ...]:
-    """As few panels as possible, about equally wide, in whole vectors of eight columns.
+    """Split columns into as few, about equally wide panels as possible; widths are multiples of eight.
 
     Examples
     --------
@@ -198,7 +213,23 @@ def even_widths(n_columns: int, widest: int) -> tuple[int, ...]:
     return (width,) * whole + ((rest,) if rest else ())
 
 
-def _disk_bytes(problem: Problem, widths: tuple[int, ...], workers: int, *, in_files: bool) -> int:
+def _orders(problem: Problem, widths: tuple[int, ...], workers: int) -> bool:
+    """Whether nodes are renumbered.
+
+    The centres of components are summed over rows in the given order, so distances to them keep it.
+    """
+    method, resources = problem.method, problem.resources
+    if method.needs_stationary_state:
+        return False
+    state = problem.graph.n_nodes * max(widths) * np.dtype(resources.state_dtype).itemsize
+    passes = 2 if method.uses_distance and len(widths) > 1 else 1
+    columns = problem.size.n_columns * len(method.r) * passes
+    return state > CACHED_STATE and order_pays(columns, method.n_hops, resources.threads * workers)
+
+
+def _disk_bytes(
+    problem: Problem, widths: tuple[int, ...], workers: int, *, in_files: bool, ordered: bool
+) -> int:
     method, n, f, widest = problem.method, problem.graph.n_nodes, sum(widths), max(widths)
     parts = 0
     if method.uses_distance and len(widths) > 1:
@@ -209,30 +240,40 @@ def _disk_bytes(problem: Problem, widths: tuple[int, ...], workers: int, *, in_f
     output = results if len(results_of(method, len(widths))) > 1 else 0
     offsets = 8 * n * len(widths)  # of sparse panels
     panels = problem.size.nbytes if in_files else 0
+    if ordered:  # what finding it takes, the result twice while it is copied, and the rows of nodes
+        panels += sum(order_nbytes(problem.graph)) + 16 * n
     return panels + offsets + 4 * n + parts + scratch + results + 4 * n * widest + output
 
 
 def _widths_to_use(work: WorkFolder, plan: Plan, *, resume: bool) -> tuple[int, ...]:
-    """The panels of a run: those that it began with, or as planned."""
-    before = work.about().get("widths") if resume else None
-    if before is None:
+    """Widths of the panels: those of the interrupted run, or as planned."""
+    previous = work.about().get("widths") if resume else None
+    if previous is None:
         return plan.widths
-    if max(before) > max(plan.widths):
+    if max(previous) > max(plan.widths):
         raise MemoryLimitError(
-            f"the run in {work.path} has panels of {max(before)} columns, and with this ",
+            f"the run in {work.path} has panels of {max(previous)} columns, but this ",
             Parameter("memory_limit"),
-            f" {max(plan.widths)} fit; raise it to what it was, or delete the folder",
+            f" allows only {max(plan.widths)}; raise the limit to its old value, or delete the folder",
         )
-    return tuple(before)
+    return tuple(previous)
 
 
-def _describe(problem: Problem, features: Features, widths: tuple[int, ...]) -> dict[str, Any]:
-    """What tells this run from any other: its settings, and checksums of its inputs."""
+def _ordered_to_use(work: WorkFolder, plan: Plan, *, resume: bool) -> bool:
+    """Whether nodes are renumbered: as the run began, since its arrays have that order, or as planned."""
+    return bool((work.about() if resume else {}).get("ordered", plan.ordered))
+
+
+def _describe(
+    problem: Problem, features: Features, widths: tuple[int, ...], *, ordered: bool
+) -> dict[str, Any]:
+    """The identity of a run: its settings, and checksums of its inputs."""
     inputs = fingerprint(problem.graph, features) if problem.identity is None else problem.identity()
     return {
         "format": FORMAT,
         **inputs,
         "widths": list(widths),
+        "ordered": ordered,
         **_plain(problem.method),
         "state_dtype": problem.resources.state_dtype,
         "dtype": problem.dtype,
@@ -244,7 +285,7 @@ def _plain(method: Method) -> dict[str, Any]:
 
 
 def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str) -> NDArray[Any]:
-    """Put panels side by side."""
+    """Assemble the embedding from its panels."""
     if not work.has(EMBEDDING) and len(results) == 1 and dtype == "float32":
         work.rename(results[0], EMBEDDING)
     elif not work.has(EMBEDDING):
@@ -264,13 +305,13 @@ def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str) -> 
 
 
 def _check_room(folder: Path, needed: int, *, resume: bool) -> None:
-    """Raise before any work is done if the disk has too little room; what a run left counts as room."""
-    at = folder if folder.exists() else folder.parent
-    free = shutil.disk_usage(at).free
+    """Raise before any work if the disk is too full. Files of the run to resume count as free space."""
+    existing = folder if folder.exists() else folder.parent
+    free = shutil.disk_usage(existing).free
     if resume and folder.exists():
         free += sum(path.stat().st_blocks * 512 for path in folder.iterdir())
     if needed > free:
         raise OSError(
-            f"this needs {show_bytes(needed)} of disk in {folder.parent}, and {show_bytes(free)} are free; "
-            "make room, or put the work folder on another disk"
+            f"the run needs {show_bytes(needed)} of disk in {folder.parent}, but only {show_bytes(free)} "
+            "are free; make room, or use a work folder on another disk"
         )

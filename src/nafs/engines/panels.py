@@ -1,9 +1,9 @@
-"""The embedding of a panel of columns, as tasks from files to files.
+"""The embedding of panels of columns, as tasks that read and write files.
 
-Smoothing acts on columns alike; only the distances look at whole rows. So the first pass smooths each panel
-and measures what its columns add to the distances (``measure``), the parts are added up (``add``), and the
-second pass smooths each panel again, now with the weights (``smooth``). Tasks share nothing but files: they
-run one after another within a memory limit, or on many machines.
+Smoothing treats every column the same; only the distances need whole rows. A first pass smooths each panel
+and measures what its columns contribute to the distances (``measure``). The contributions are added up
+(``add``). A second pass smooths each panel again with the resulting weights (``smooth``). Tasks share
+nothing but files, so they can run one after another within a memory limit, or on many machines.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.engines.columns import ColumnPanels
+from nafs.engines.ordered import read_order
 from nafs.engines.work import WorkFolder
 from nafs.graph import Adjacency
 from nafs.smoothing import _kernel
@@ -23,18 +24,19 @@ from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
 from nafs.smoothing.method import Method
+from nafs.smoothing.order import Order
 from nafs.smoothing.weightings import weighting_named
 
 Tick = Callable[[int], None]
-_ROWS = 1 << 16  # copied in one go
-_VALUES = 1 << 20  # added in one go
+_ROWS = 1 << 16  # per block that is copied
+_VALUES = 1 << 20  # per block that is added
 
 
 @dataclass(frozen=True)
 class Task:
-    """One step: an array made of other arrays of the folder.
+    """One step of a run: compute an array of the work folder from others.
 
-    ``kind`` is "measure", "add" or "smooth"; the first and the last are of one r and one panel.
+    ``kind`` is "measure", "add" or "smooth". "measure" and "smooth" run over all hops of one panel and one r.
     """
 
     kind: str
@@ -45,41 +47,41 @@ class Task:
 
 
 def list_tasks(method: Method, n_panels: int) -> list[Task]:
-    """Every step of a run, in an order in which each finds what it needs."""
-    tasks, apart = [], ensemble_named(method.ensemble).side_by_side
+    """All tasks of a run, each after those that it depends on."""
+    tasks, side_by_side = [], ensemble_named(method.ensemble).side_by_side
     for r in range(len(method.r)):
         total: tuple[str, ...] = ()
-        if method.uses_distance and n_panels > 1:  # a single panel has whole rows
-            parts: list[tuple[int, str]] = []  # with the number of panels in each
+        if method.uses_distance and n_panels > 1:  # a single panel holds whole rows
+            parts: list[tuple[int, str]] = []  # each with the number of panels that it sums
             for panel in range(n_panels):
                 tasks.append(Task("measure", f"parts-{r}-{panel}", (), r, panel))
                 parts.append((1, tasks[-1].output))
-                # As a binary counter: few parts wait at any time, and the order of the sum is fixed.
+                # Adding like a binary counter keeps few parts waiting and fixes the order of the sum.
                 while len(parts) > 1 and (parts[-1][0] == parts[-2][0] or panel == n_panels - 1):
-                    (few, first), (more, second) = parts[-2:]
+                    (n_first, first), (n_second, second) = parts[-2:]
                     tasks.append(Task("add", f"{first}+{panel}", (first, second), r, panel))
-                    parts[-2:] = [(few + more, tasks[-1].output)]
+                    parts[-2:] = [(n_first + n_second, tasks[-1].output)]
             total = (parts[0][1],)
         for panel in range(n_panels):
-            before = (result_name(r - 1, panel),) if r and not apart else ()
-            tasks.append(Task("smooth", result_name(r, panel), (*total, *before), r, panel))
+            previous = (result_name(r - 1, panel),) if r and not side_by_side else ()
+            tasks.append(Task("smooth", result_name(r, panel), (*total, *previous), r, panel))
     return tasks
 
 
 def result_name(r: int, panel: int) -> str:
-    """The array that holds a panel's embedding up to an r."""
+    """Name of the array with a panel's embedding, combined over all r's up to this one."""
     return f"result-{r}-{panel}"
 
 
 def results_of(method: Method, n_panels: int) -> list[str]:
-    """The arrays that side by side are the embedding."""
+    """Names of the arrays that make up the embedding, side by side."""
     apart = ensemble_named(method.ensemble).side_by_side
     rs = range(len(method.r)) if apart else [len(method.r) - 1]
     return [result_name(r, panel) for r in rs for panel in range(n_panels)]
 
 
 def missing(tasks: list[Task], wanted: Iterable[str], folder: WorkFolder) -> list[Task]:
-    """The tasks that are still to be done for some arrays, in order."""
+    """The unfinished tasks that the wanted arrays depend on, in order."""
     makers = {task.output: task for task in tasks}
     due: set[str] = set()
     open_ends = list(wanted)
@@ -93,7 +95,7 @@ def missing(tasks: list[Task], wanted: Iterable[str], folder: WorkFolder) -> lis
 
 @dataclass
 class Panels:
-    """What tasks work on: a graph, a matrix in panels of columns, and the method."""
+    """The inputs of all tasks: the graph, the features in panels of columns, and the method."""
 
     graph: Adjacency
     columns: ColumnPanels
@@ -109,7 +111,7 @@ class Panels:
         return Workspace(layout, self.method, self.folder.scratch)
 
     def run(self, task: Task, tick: Tick | None = None) -> None:
-        """Make the output of a task, unless it is there."""
+        """Run a task, unless its output exists already."""
         if self.folder.has(task.output):
             return
         try:
@@ -122,11 +124,16 @@ class Panels:
         finally:
             _kernel.release_threads()
 
+    @cached_property
+    def _order(self) -> Order | None:
+        return read_order(self.graph, self.folder)
+
     def _hops(self, task: Task, *, measure: bool, norms: NDArray[np.float32] | None = None) -> Hops:
         whole = Whole(self.columns.largest, self.columns.norms, self.components, norms)
+        panel = self.columns.open(task.panel)
         return Hops(
             self.graph,
-            self.columns.open(task.panel),
+            panel,
             self.method,
             (self.method.r[task.r],),
             state_dtype=self.state_dtype,
@@ -134,6 +141,8 @@ class Panels:
             workspace=self._workspace,
             whole=whole,
             measure=measure,
+            order=self._order,
+            arranged=None if self._order is None else panel,
             allocate=self.folder.scratch,
         )
 
@@ -166,8 +175,8 @@ class Panels:
         hops = self._hops(task, measure=False, norms=norms)
         for k in range(method.n_hops + 1):
             last = k == method.n_hops and weighting_named(method.weighting).keeps_sum
-            given = None if parts is None else parts[k]
-            hops.advance(keep_state=not last, postpone=k < method.n_hops, given=given, tick=tick)
+            of_hop = None if parts is None else parts[k]
+            hops.advance(keep_state=not last, postpone=k < method.n_hops, given=of_hop, tick=tick)
         with self.folder.making(task.output, (n, self.columns.widths[task.panel]), np.float32) as out:
             if ensemble_named(method.ensemble).side_by_side:
                 hops.method = replace(method, r=(method.r[task.r],))
@@ -179,6 +188,6 @@ class Panels:
 
 
 def copy_rows(source: NDArray[np.float32], target: NDArray[np.float32]) -> None:
-    """Copy a matrix a few rows at a time."""
+    """Copy a matrix a block of rows at a time."""
     for begin in range(0, len(source), _ROWS):
         target[begin : begin + _ROWS] = source[begin : begin + _ROWS]

@@ -1,4 +1,4 @@
-"""How far a run is, for people to see."""
+"""Progress of a run, reported to a callback."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Progress(NamedTuple):
-    """Where a run stands. ``done`` and ``total`` count rows computed, over all hops, r's, panels and passes.
+    """Progress of a run. ``done`` and ``total`` count rows over all hops, r's, panels and passes.
 
-    ``step`` is "smooth"; where columns go in panels, "measure" is the first pass over ``panel``. So it is in
-    memory for small graphs of many features, whose columns take all hops at once.
+    ``step`` is "smooth", or "measure" in the first of two passes over a panel of columns. The memory engine
+    also makes two passes for small graphs with many features; see :mod:`nafs.engines.cached`.
     """
 
     done: int
@@ -33,7 +33,7 @@ ProgressCallback = Callable[[Progress], None]
 
 
 class Report:
-    """Counts rows and tells the user's callback."""
+    """Counts rows and calls the user's callback."""
 
     def __init__(self, progress: ProgressCallback | None, n_nodes: int, n_hops: int, runs: int) -> None:
         if progress is not None and not callable(progress):
@@ -48,7 +48,7 @@ class Report:
         return self.n_nodes * (self.n_hops + 1)
 
     def ticker(self, hop: int, r: tuple[float, ...], step: str = "smooth") -> Callable[[int], None] | None:
-        """What to call with the rows done of one hop of some r's."""
+        """A function to call with the number of rows finished in one hop of these r's."""
         if self.progress is None:
             return None
         callback = self.progress
@@ -61,11 +61,11 @@ class Report:
         return tick
 
     def expect(self, runs: int) -> None:
-        """Count anew what is to come after the rows that are done: so many times all hops of one r."""
+        """Reset the total: ``runs`` passes over all hops of one r remain."""
         self.total = self.done + self.rows * runs
 
     def task_ticker(self, task: Task, r: float, n_panels: int) -> Callable[[int], None] | None:
-        """What to call with the rows done of a panel's task."""
+        """A function to call with the number of rows finished in a panel's task."""
         if self.progress is None or task.kind == "add":
             return None
         callback, start = self.progress, self.done
@@ -79,10 +79,10 @@ class Report:
         return tick
 
     def skip(self, tasks: Iterable[Task]) -> None:
-        """Count panels' tasks that are done already."""
+        """Count the tasks that an earlier run has finished."""
         self.done += self.rows * count_passes(tasks)
 
 
 def count_passes(tasks: Iterable[Task]) -> int:
-    """Tasks that run over all hops."""
+    """Number of tasks that run over all hops."""
     return sum(task.kind != "add" for task in tasks)

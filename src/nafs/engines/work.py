@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from nafs._support.checksum import crc_of
 from nafs._support.errors import InputError, OutputExistsError, Parameter
+from nafs._support.npy import load_npy
 from nafs._support.scratch import scratch_array, take_room
 from nafs.graph import Adjacency, Features
 
@@ -121,7 +122,7 @@ class WorkFolder:
 
     def open(self, name: str, mode: Literal["r", "c"] = "r") -> NDArray[Any]:
         """An array, mapped for reading; with "c", changes stay in memory."""
-        return np.asarray(np.load(self.file(name), mmap_mode=mode, allow_pickle=False))
+        return load_npy(self.file(name), mode=mode)
 
     @contextmanager
     def making(self, name: str, shape: tuple[int, ...], dtype: Any) -> Iterator[NDArray[Any]]:
@@ -132,7 +133,7 @@ class WorkFolder:
             with part.open("r+b") as file:
                 take_room(file, part.stat().st_size, self.path, name, _KEPT)
             yield np.asarray(array)
-            crc = f"{crc_of(array):08x}\n"
+            crc = f"{_signature(array)}\n"
             if self.token is not None and (self.path / _TOKEN).read_text() != self.token:
                 raise OSError(f"another run has started in {self.path}")
             self._write_text(f"{name}.crc", crc)
@@ -144,7 +145,7 @@ class WorkFolder:
         """Raise if an array differs from what was written."""
         try:
             expected = (self.path / f"{name}.crc").read_text().strip()
-            actual = f"{crc_of(self.open(name)):08x}"
+            actual = _signature(self.open(name))
         except (OSError, ValueError, EOFError) as error:
             actual, expected = str(error), "readable"
         if actual != expected:
@@ -192,6 +193,13 @@ class WorkFolder:
             os.replace(part, self.path / name)
         finally:
             part.unlink(missing_ok=True)
+
+
+def _signature(array: NDArray[Any]) -> str:
+    """Checksum of an array with its type, shape and order: a damaged header must not pass."""
+    order = "C" if array.flags.c_contiguous else "F"
+    about = np.frombuffer(f"{array.dtype.str} {array.shape} {order}".encode(), np.uint8)
+    return f"{crc_of(about, array):08x}"
 
 
 def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:

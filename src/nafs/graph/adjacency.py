@@ -1,11 +1,11 @@
 """A validated adjacency in compressed sparse rows: the one form of a graph that hops run on.
 
-The rules for what users bring, applied once here and trusted afterwards:
+Input is validated once, by these rules, and trusted afterwards:
 
-* stored zeros are no edges; a graph whose stored values are all 1 is unweighted;
-* duplicate edges are merged: once in an unweighted graph, by the sum of weights in a weighted one;
-* self-loops are dropped unless asked for (the method adds its own, of weight 1, to every node);
-* a directed graph is made undirected by max(A, Aᵀ), with a warning unless the caller chose.
+* stored zeros are not edges; a graph whose stored values are all 1 is unweighted;
+* duplicate edges are merged; in a weighted graph their weights are added;
+* self-loops are dropped by default (the method adds one of weight 1 to every node);
+* a directed graph is made undirected by max(A, Aᵀ), with a warning unless ``directed`` was set.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.features import LARGEST
-from nafs.graph.indices import check_indices
+from nafs.graph.indices import check_indices, refuse_masked
 
 MAX_NODES = 2**31 - 1
-_ROWS = 1 << 18  # looked at in one go
+SMALLEST = float(np.finfo(np.float32).tiny)  # of a weight; below it float32 loses digits and ends at 0
+_ROWS = 1 << 18  # per block
 
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
     """Neighbour lists of n nodes: row i holds ``indices[indptr[i]:indptr[i + 1]]``.
 
-    Built by :func:`read_adjacency`; the arrays are taken as valid.
+    Built by :func:`read_adjacency`; the arrays are not checked again.
     """
 
     indptr: NDArray[np.int64]
@@ -56,7 +57,7 @@ class Adjacency:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the neighbour lists."""
+        """Size of the neighbour lists in bytes."""
         weights = 0 if self.weights is None else self.weights.nbytes
         return self.indptr.nbytes + self.indices.nbytes + weights
 
@@ -70,16 +71,18 @@ class Adjacency:
         return degrees
 
     def degrees_of(self, begin: int, end: int) -> NDArray[np.float64]:
-        """d̃ of some nodes."""
+        """d̃ of the nodes ``begin`` to ``end``."""
         offsets = self.indptr[begin : end + 1]
         counts = np.diff(offsets)
         if self.weights is None:
             return 1.0 + counts
         degrees = np.ones(end - begin)
-        some = counts > 0  # reduceat would take the next row's first weight for an empty row
-        if some.any():
+        nonempty = counts > 0  # for an empty row, reduceat would return the next row's weight
+        if nonempty.any():
             weights = self.weights[offsets[0] : offsets[-1]]
-            degrees[some] += np.add.reduceat(weights, offsets[:-1][some] - offsets[0], dtype=np.float64)
+            degrees[nonempty] += np.add.reduceat(
+                weights, offsets[:-1][nonempty] - offsets[0], dtype=np.float64
+            )
         return degrees
 
     @property
@@ -103,13 +106,13 @@ class Adjacency:
 
 @dataclass(frozen=True)
 class Merging:
-    """What became of the listed edges on the way to an adjacency."""
+    """Counts of the edges that were merged or dropped while reading an adjacency."""
 
     listed: int
-    zeros: int  # of weight 0: no edges
-    repeated: int  # merged with the same edge further up
+    zeros: int  # entries of weight 0, which are not edges
+    repeated: int  # merged with an earlier entry for the same edge
     loops: int  # self-loops that were dropped
-    both_ways: int  # edges that are listed in both directions and became one
+    both_ways: int  # listed in both directions and merged into one edge
     edges: int
 
 
@@ -127,13 +130,13 @@ def read_adjacency(
     adjacency : sparse matrix, sparse array or ndarray of shape (n, n)
         Entry (i, j) is the weight of the edge from i to j. Not modified.
     n_nodes : int, optional
-        Number of nodes expected, usually the rows of the feature matrix.
+        Expected number of nodes, usually the number of feature rows.
     directed : bool, optional
         ``False`` makes the graph undirected by ``max(A, A.T)``; ``None`` does the same and warns if
         that changed anything; ``True`` keeps the direction: a node is smoothed over the nodes that
         it points to.
     self_loops : bool
-        Keep stored self-loops. They come on top of the one that the method adds to every node.
+        Keep stored self-loops, in addition to the one that the method adds to every node.
 
     Returns
     -------
@@ -154,7 +157,8 @@ def read_adjacency(
         if directed is not None and directed != adjacency.directed:
             raise InputError(
                 Parameter("directed", directed),
-                f" asked for, but the graph was read with {adjacency.directed}",
+                " requested, but the graph was read with ",
+                Parameter("directed", adjacency.directed),
             )
         return adjacency
     return merge_edges(adjacency, n_nodes, directed=directed, self_loops=self_loops)[0]
@@ -167,33 +171,35 @@ def merge_edges(
     directed: bool | None = None,
     self_loops: bool = False,
 ) -> tuple[Adjacency, Merging]:
-    """As :func:`read_adjacency`, with what was merged and dropped."""
+    """Like :func:`read_adjacency`, but also counts the edges that were merged or dropped."""
     if not (directed is None or isinstance(directed, bool)):
         raise InputTypeError(Parameter("directed"), f" must be True, False or None; got {directed!r}")
     if not isinstance(self_loops, bool):
         raise InputTypeError(Parameter("self_loops"), f" must be True or False; got {self_loops!r}")
     matrix = _checked(adjacency, n_nodes)
     listed = int(adjacency.nnz) if sp.issparse(adjacency) else int(matrix.nnz)
-    there = int(matrix.nnz)
+    nonzero = int(matrix.nnz)
     weighted = bool((matrix.data != 1).any())
-    # As booleans an edge counts once however often it is listed; weights must not overflow in a sum.
+    # Booleans count a repeated edge once; sums of weights must not overflow.
     if not weighted:
         matrix = matrix.astype(bool)
     elif matrix.dtype != np.float64 and not (matrix.format == "csr" and matrix.has_canonical_format):
         matrix = matrix.astype(np.float64)
     matrix = _merged(matrix)
-    different = int(matrix.nnz)
+    distinct = int(matrix.nnz)
     if not self_loops:
         matrix = _without_self_loops(matrix)
-    one_way = int(matrix.nnz)
+    without_loops = int(matrix.nnz)
     loops = int(np.count_nonzero(matrix.diagonal())) if self_loops else 0
     if not directed:
         matrix = _undirected(matrix, weighted, warn=directed is None)
     weights = None
     if weighted:
         weights = np.ascontiguousarray(matrix.data, dtype=np.float32)
-    edges = one_way if directed else (int(matrix.nnz) + loops) // 2
-    merging = Merging(listed, listed - there, there - different, different - one_way, one_way - edges, edges)
+    edges = without_loops if directed else (int(matrix.nnz) + loops) // 2
+    merging = Merging(
+        listed, listed - nonzero, nonzero - distinct, distinct - without_loops, without_loops - edges, edges
+    )
     adjacency = Adjacency(
         indptr=np.ascontiguousarray(matrix.indptr, dtype=np.int64),
         indices=np.ascontiguousarray(matrix.indices, dtype=np.int32),
@@ -204,7 +210,7 @@ def merge_edges(
 
 
 def reading_nbytes(adjacency: Any) -> int:
-    """Bytes that :func:`read_adjacency` may take for a moment, result included; measured, rounded up."""
+    """Peak memory of :func:`read_adjacency` in bytes, result included; measured and rounded up."""
     if isinstance(adjacency, Adjacency) or not sp.issparse(adjacency):
         return 0
     canonical = adjacency.format == "csr" and adjacency.has_canonical_format
@@ -213,17 +219,17 @@ def reading_nbytes(adjacency: Any) -> int:
     return int(each * adjacency.nnz + 32 * adjacency.shape[0])
 
 
-def matches_nodes(found: int, expected: int | None) -> None:
-    """Raise if an adjacency has not as many nodes as there are feature rows."""
-    if expected is not None and found != expected:
+def matches_nodes(n_nodes: int, expected: int | None) -> None:
+    """Raise if the number of nodes differs from the number of feature rows."""
+    if expected is not None and n_nodes != expected:
         raise InputError(
-            f"adjacency has {found} nodes but the features have {expected} rows; both must describe "
+            f"adjacency has {n_nodes} nodes but the features have {expected} rows; both must describe "
             "the same nodes in the same order"
         )
 
 
 def _checked(adjacency: Any, n_nodes: int | None) -> Any:
-    """The adjacency as COO, CSR or CSC with finite, positive values; duplicates still apart."""
+    """The adjacency as COO, CSR or CSC with finite, positive values; duplicates are not merged yet."""
     if not (isinstance(adjacency, np.ndarray) or sp.issparse(adjacency)):
         raise InputTypeError(
             "adjacency must be a SciPy sparse matrix or a square NumPy array; got "
@@ -231,21 +237,24 @@ def _checked(adjacency: Any, n_nodes: int | None) -> Any:
             "scipy.sparse.coo_array((weights, (sources, targets)), shape=(n, n)); from NetworkX: "
             "networkx.to_scipy_sparse_array(graph)"
         )
+    refuse_masked(adjacency, "adjacency")
     _check_shape(adjacency.shape, n_nodes)
     if adjacency.dtype.kind not in "biuf":
         raise InputTypeError(f"adjacency must hold booleans, integers or floats; got dtype {adjacency.dtype}")
     if isinstance(adjacency, np.ndarray):
-        half = adjacency.dtype == np.float16  # which SciPy does not know
+        half = adjacency.dtype == np.float16  # not supported by SciPy
         matrix = sp.coo_array(adjacency.astype(np.float32) if half else adjacency)
     else:
         check_indices(adjacency, "adjacency")
         matrix = adjacency if adjacency.format in ("coo", "csr", "csc") else adjacency.tocoo()
     values = matrix.data
     if matrix.dtype.kind == "f":
-        _refuse(matrix, ~np.isfinite(values), "is NaN or infinite: remove or fill it")
+        _refuse(matrix, ~np.isfinite(values), "is NaN or infinite: remove or replace it")
         _refuse(matrix, values > LARGEST, f"is beyond {LARGEST:.0e}, too large for sums in float32: rescale")
+        small = (values != 0) & (np.abs(values) < SMALLEST)
+        _refuse(matrix, small, f"is below {SMALLEST:.0e}, too small for float32: rescale")
     if matrix.dtype.kind in "if":
-        _refuse(matrix, values < 0, "is negative: smoothing needs weights of 0 or more")
+        _refuse(matrix, values < 0, "is negative: smoothing needs non-negative weights")
     if not values.all():
         matrix = matrix.copy()
         matrix.eliminate_zeros()
@@ -270,15 +279,15 @@ def _check_shape(shape: tuple[int, ...], n_nodes: int | None) -> None:
 def _refuse(matrix: Any, bad: NDArray[np.bool_], why: str) -> None:
     if not bad.any():
         return
-    at, edges = int(np.flatnonzero(bad)[0]), matrix.tocoo(copy=False)
+    first, edges = int(np.flatnonzero(bad)[0]), matrix.tocoo(copy=False)
     raise InputError(
-        f"the weight {edges.data[at]} of edge ({edges.row[at]}, {edges.col[at]}) in adjacency {why}"
+        f"the weight {edges.data[first]} of edge ({edges.row[first]}, {edges.col[first]}) in adjacency {why}"
         + (f" ({int(bad.sum())} edges in all)" if bad.sum() > 1 else "")
     )
 
 
 def _merged(matrix: Any) -> Any:
-    """CSR with sorted, unique columns; never the caller's own matrix changed."""
+    """CSR with sorted, unique columns; the caller's matrix is not modified."""
     merged = sp.csr_array(matrix)
     if not merged.has_canonical_format:
         merged = merged.copy()
@@ -321,12 +330,12 @@ def _undirected(matrix: Any, weighted: bool, *, warn: bool) -> Any:
 
 
 def warn_user(text: str) -> None:
-    """Warn, showing the user's own line."""
+    """Issue a warning that points to the user's line."""
     warnings.warn(text, UserWarning, stacklevel=find_stack_level())
 
 
 def find_stack_level() -> int:
-    """Stack level of the first frame outside the package, so that a warning shows the user's line."""
+    """Stack level of the first frame outside the package, so that a warning points to the user's line."""
     import sys
 
     level, frame = 1, sys._getframe(1)

@@ -1,4 +1,4 @@
-"""What a graph looks like, in a few numbers."""
+"""Summary statistics of a graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Description:
-    """The figures of :meth:`nafs.Graph.describe`; ``print`` shows them as a table."""
+    """The result of :meth:`nafs.Graph.describe`; ``print`` shows it as a table."""
 
     nodes: int
     edges: int
@@ -39,7 +39,7 @@ class Description:
         weights = "weighted" if self.weighted else "unweighted"
         degrees = " / ".join(str(value) for value in self.degree_quantiles)
         size = self.largest_component
-        found = [
+        lines = [
             ("nodes", f"{self.nodes:,}", ""),
             ("edges", f"{self.edges:,}", f"{kind}, {weights}"),
             ("isolated nodes", f"{self.isolated:,}", ""),
@@ -51,23 +51,23 @@ class Description:
             ("degree", degrees, "min / 25 % / median / 75 % / max"),
         ]
         if self.features is not None:
-            found.append(("features", f"{self.features:,}", f"{self.feature_density:.2%} not zero"))
+            lines.append(("features", f"{self.features:,}", f"{self.feature_density:.2%} not zero"))
         if self.empty_rows:
-            found.append(("nodes without features", f"{self.empty_rows:,}", "all their features are zero"))
+            lines.append(("nodes without features", f"{self.empty_rows:,}", "all their features are zero"))
         if self.classes is not None:
-            found.append(("classes", f"{self.classes:,}", f"{self.labelled:,} nodes are labelled"))
+            lines.append(("classes", f"{self.classes:,}", f"{self.labelled:,} nodes are labelled"))
         if self.homophily is not None:
-            found.append(
+            lines.append(
                 (
                     "homophily",
                     f"{self.homophily:.3f}",
                     f"edges within a class; {self.homophily_by_chance:.3f} by chance",
                 )
             )
-        return found
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures by name, for JSON."""
+        """The statistics by name, for JSON."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def _repr_html_(self) -> str:
@@ -78,7 +78,7 @@ class Description:
 
 
 def describe(graph: Graph) -> Description:
-    """The description of a graph."""
+    """Compute the statistics of a graph."""
     adjacency = graph.adjacency
     degrees = np.diff(adjacency.indptr)
     sizes = np.bincount(adjacency.components)
@@ -106,14 +106,14 @@ def describe(graph: Graph) -> Description:
 
 
 def _untouched(graph: Graph) -> int:
-    """Nodes of a directed graph that no edge leaves or enters."""
+    """Number of nodes of a directed graph without incoming or outgoing edges."""
     touched = np.diff(graph.adjacency.indptr) > 0
     touched[graph.adjacency.indices] = True
     return int((~touched).sum())
 
 
 def _homophily(graph: Graph) -> dict[str, float]:
-    """Share of the edges between labelled nodes within a class; and of random pairs of their ends."""
+    """Share of edges between labelled nodes that stay within a class, and the same for random end points."""
     assert graph.labels is not None
     codes = graph.labels.codes
     a, b = codes[graph.adjacency.rows], codes[graph.adjacency.indices]

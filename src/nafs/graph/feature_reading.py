@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.features import LARGEST, Features
-from nafs.graph.indices import check_indices
+from nafs.graph.indices import check_indices, refuse_masked
 
 _BLOCK = 1 << 17  # values checked at a time
 _SPARSE_BELOW = 0.25  # share of stored values; above it dense rows are smaller and faster
@@ -38,6 +38,7 @@ def read_features(features: Any) -> Features:
     """
     if isinstance(features, Features):
         return features
+    refuse_masked(features, "features")
     matrix = features if sp.issparse(features) else np.asarray(features)
     _check_kind(matrix.dtype)
     _check_shape(matrix.shape)
@@ -51,6 +52,8 @@ def read_features(features: Any) -> Features:
 
 def _read_sparse(matrix: Any) -> Features:
     check_indices(matrix, "features")
+    if matrix.format != "csr" and matrix.dtype.kind in "biu":  # sums of repeated entries could overflow
+        matrix = matrix.astype(np.float64)
     rows = sp.csr_array(matrix)
     values = rows.data
     if values.dtype.kind == "f":

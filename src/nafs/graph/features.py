@@ -26,6 +26,7 @@ class Features:
 
     dense: NDArray[np.float32] | None
     sparse: Any = None
+    encoding: Any = None  # how a table of mixed columns became these features; see nafs.readers.mixed
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Features:
@@ -121,6 +122,21 @@ class Features:
         span = slice(int(offsets[0]), int(offsets[-1]))
         rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(offsets))
         return rows, self.sparse.indices[span], self.sparse.data[span]
+
+    def take(self, nodes: NDArray[np.int32]) -> Features:
+        """The rows of some nodes, copied."""
+        if self.dense is not None:
+            return Features(np.take(self.dense, nodes, axis=0))
+        offsets = self.sparse.indptr.astype(np.int64, copy=False)
+        counts = np.diff(offsets)[nodes]
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.repeat(offsets[nodes] - indptr[:-1], counts) + np.arange(indptr[-1])
+        arrays = {
+            "indptr": indptr,
+            "indices": self.sparse.indices[entries],
+            "values": self.sparse.data[entries],
+        }
+        return Features.from_arrays(arrays, (len(nodes), self.shape[1]))
 
     def toarray(self) -> NDArray[np.float32]:
         """The matrix as a dense array: the array itself where it is dense."""

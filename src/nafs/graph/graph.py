@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from nafs.graph.description import Description
 
 
-_ROWS = 1 << 14  # looked at in one go
+_ROWS = 1 << 14  # per block
 
 
 def _are_numbers(ids: Any) -> bool:
-    """Whether ids say no more than the place of a node does."""
+    """Whether the ids are just 0, 1, 2, ..., so that they need not be stored."""
     import pyarrow as pa
 
     return pa.types.is_int64(ids.type) and is_counting(np.asarray(ids))
@@ -47,7 +47,7 @@ class Graph:
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`.
     notes : sequence of str
-        What reading the graph had to decide, for people to see.
+        What was merged, dropped or assumed when the graph was read.
 
     Examples
     --------
@@ -82,17 +82,17 @@ class Graph:
         self._check_length("labels", None if self.labels is None else self.labels.codes)
         if feature_names is not None:
             self.feature_names = tuple(str(name) for name in feature_names)
-            found = 0 if self.features is None else self.features.shape[1]
+            width = 0 if self.features is None else self.features.shape[1]
             if len(set(self.feature_names)) < len(self.feature_names):
-                raise InputError(Parameter("feature_names"), " must differ from each other")
-            if len(self.feature_names) != found:
+                raise InputError(Parameter("feature_names"), " must be unique")
+            if len(self.feature_names) != width:
                 raise InputError(
-                    f"{len(self.feature_names)} ", Parameter("feature_names"), f" for {found} features"
+                    f"{len(self.feature_names)} ", Parameter("feature_names"), f" for {width} features"
                 )
 
     def _check_length(self, what: str, values: Any) -> None:
         if values is not None and len(values) != self.n_nodes:
-            raise InputError(f"{what} has {len(values)} entries for {self.n_nodes} nodes; one each is needed")
+            raise InputError(f"{len(values)} {what} for {self.n_nodes} nodes; every node needs one")
 
     def __sklearn_clone__(self) -> Graph:
         return self  # a graph does not change, so the clones of an estimator share it
@@ -154,27 +154,34 @@ class Graph:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of everything that the graph holds."""
-        held = [self.adjacency.nbytes]
-        held += [] if self.features is None else [self.features.nbytes]
-        held += [] if self._ids is None else [self._ids.nbytes]
-        held += [] if self.labels is None else [self.labels.codes.nbytes]
-        return sum(held)
+        """Total size of the graph's arrays in bytes."""
+        sizes = [self.adjacency.nbytes]
+        sizes += [] if self.features is None else [self.features.nbytes]
+        sizes += [] if self._ids is None else [self._ids.nbytes]
+        sizes += [] if self.labels is None else [self.labels.codes.nbytes]
+        return sum(sizes)
 
     def with_features(
-        self, features: Any, *, id_column: str | int | None = None, notes: Sequence[str] = ()
+        self,
+        features: Any,
+        *,
+        id_column: str | int | None = None,
+        feature_names: Sequence[str] | None = None,
+        notes: Sequence[str] = (),
     ) -> Graph:
         """The same nodes and edges with other features.
 
         Parameters
         ----------
         features : array-like, sparse matrix or data frame
-            Row i of a matrix belongs to node i. Rows of a data frame are matched by id, as
-            :mod:`nafs.graph.node_columns` describes; without ids they stand in the order of the nodes.
+            Row i of a matrix belongs to node i. Rows of a data frame are matched by id, see
+            :mod:`nafs.graph.node_columns`; without ids they are in the order of the nodes.
         id_column : str or int, optional
             Column of a data frame that holds the ids, by name or by number from 1; "index" is its index.
+        feature_names : sequence of str, optional
+            Names of the columns of a matrix.
         notes : sequence of str
-            Added to those of the graph.
+            Appended to the notes of the graph.
 
         Returns
         -------
@@ -189,7 +196,8 @@ class Graph:
         array([[30.],
                [40.]], dtype=float32)
         """
-        names, more = None, list(notes)
+        names: Any = feature_names
+        more = list(notes)
         if isinstance(features, dict) or hasattr(features, "__arrow_c_stream__"):
             from nafs.graph.node_rows import aligned_features
 
@@ -205,7 +213,7 @@ class Graph:
         )
 
     def describe(self) -> Description:
-        """Count nodes, edges, components, degrees, features and labels.
+        """Summarise nodes, edges, components, degrees, features and labels.
 
         Examples
         --------
@@ -223,14 +231,14 @@ class Graph:
         return describe(self)
 
     def save(self, folder: Any, *, force: bool = False) -> None:
-        """Write the graph into a folder of .npy files and a small JSON, without pickle.
+        """Write the graph into a folder of .npy files and a small JSON file; no pickle is involved.
 
         Parameters
         ----------
         folder : path
-            It appears when everything is written.
+            It appears once it is complete.
         force : bool
-            Replace a graph that is there already.
+            Overwrite a saved graph.
         """
         from nafs.graph.storage import save
 
@@ -244,7 +252,7 @@ class Graph:
         ----------
         folder : path
         mmap : bool
-            Leave the arrays on disk and map them into memory; ``False`` reads them.
+            Map the arrays from disk instead of reading them into memory.
 
         Returns
         -------

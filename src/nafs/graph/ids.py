@@ -1,7 +1,7 @@
-"""Node ids: whole numbers or strings, one for each node, kept as an Arrow array.
+"""Node ids: integers or strings, one per node, in an Arrow array.
 
-Ids from different files must meet: numbers written as text ("17") are the number 17, unless some id of that
-file is no plain number; then all of them are strings, and numbers elsewhere are compared as text.
+Ids from different files must match. Numbers written as text ("17") are read as integers if all ids of that
+file are plain numbers; otherwise they all stay strings. Integers are compared with strings as text.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError
+from nafs.graph.indices import refuse_masked
 
 
 def read_ids(values: Any, what: str = "ids") -> Any:
-    """Ids as an Arrow array of int64 or large_string, each there and unique.
+    """Validate ids: none missing, all unique; as an Arrow array of int64 or large_string.
 
     Examples
     --------
@@ -54,9 +55,10 @@ def id_column(values: Any, what: str = "ids") -> Any:
 
 
 def as_arrow(values: Any, what: str) -> Any:
-    """Any one-dimensional array-like as one Arrow array."""
+    """Convert a one-dimensional array-like to an Arrow array."""
     import pyarrow as pa
 
+    refuse_masked(values, what)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InputError(f"{what}: expected one value per row; got an array of shape {values.shape}")
     if isinstance(values, np.ndarray) and values.dtype.kind in "UT":
@@ -68,21 +70,19 @@ def as_arrow(values: Any, what: str) -> Any:
             array = pa.array(values)
         else:
             array = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
-    except OverflowError:  # numbers beyond 64 bits
+    except OverflowError:  # integers beyond 64 bits
         array = pa.array([None if value is None else str(value) for value in values], pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise InputTypeError(
-            f"{what}: values of one kind are needed, all numbers or all strings ({error})"
-        ) from None
+        raise InputTypeError(f"{what}: values must be all numbers or all strings ({error})") from None
     if isinstance(array, pa.ChunkedArray):
-        if pa.types.is_string(array.type):  # together it may be more text than its offsets can address
+        if pa.types.is_string(array.type):  # 32-bit offsets may not reach over all chunks
             array = array.cast(pa.large_string())
         array = array.combine_chunks()
     return array
 
 
 def plain_numbers(ids: Any) -> Any:
-    """int64 where every string is a number as Python would print it; the strings themselves otherwise."""
+    """int64 if every string is an integer in Python's own notation; otherwise the strings unchanged."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -107,18 +107,18 @@ def _whole_numbers(array: Any, what: str) -> Any:
 
 
 def is_unique(ids: Any) -> bool:
-    """Whether no id comes twice."""
+    """Whether no id is repeated."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_int64(ids.type):  # a hash table would take hundreds of bytes for each
+    if pa.types.is_int64(ids.type):  # a hash table would need hundreds of bytes per id
         ascending = np.sort(np.asarray(ids))
         return bool((ascending[1:] > ascending[:-1]).all())
     return bool(pc.count_distinct(ids).as_py() == len(ids))
 
 
 def check_unique(ids: Any, what: str) -> None:
-    """Raise if an id comes twice, naming it and its rows."""
+    """Raise if an id is repeated, naming it and its rows."""
     import pyarrow.compute as pc
 
     if is_unique(ids):
@@ -128,13 +128,13 @@ def check_unique(ids: Any, what: str) -> None:
     value = repeated.field("values")[0]
     rows = np.flatnonzero(np.asarray(pc.equal(ids, value)))
     raise InputError(
-        f"{what}: id {value.as_py()!r} comes {len(rows)} times (rows {rows[0] + 1} and {rows[1] + 1}"
+        f"{what}: id {value.as_py()!r} occurs {len(rows)} times (rows {rows[0] + 1} and {rows[1] + 1}"
         f"{', ...' if len(rows) > 2 else ''}); {len(repeated)} id(s) are repeated; keep one row for each"
     )
 
 
 def positions(ids: Any, wanted: Any) -> NDArray[np.int64]:
-    """Where each wanted id stands among ``ids``; -1 where it does not.
+    """Position of each wanted id in ``ids``; -1 for unknown ids.
 
     Examples
     --------
@@ -148,26 +148,26 @@ def positions(ids: Any, wanted: Any) -> NDArray[np.int64]:
     ids, wanted = same_kind(ids, wanted)
     if pa.types.is_int64(ids.type) and len(ids):
         return _places(np.asarray(ids), np.asarray(wanted))
-    found = pc.fill_null(pc.index_in(wanted, value_set=ids), -1)
-    return np.asarray(found, dtype=np.int64)
+    places = pc.fill_null(pc.index_in(wanted, value_set=ids), -1)
+    return np.asarray(places, dtype=np.int64)
 
 
 def _places(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
     if is_counting(ids):
         return np.where((wanted >= 0) & (wanted < len(ids)), wanted, -1)
     order = np.argsort(ids, kind="stable")
-    at = order[np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)]
-    return np.where(ids[at] == wanted, at, -1)
+    places = order[np.minimum(np.searchsorted(ids, wanted, sorter=order), len(ids) - 1)]
+    return np.where(ids[places] == wanted, places, -1)
 
 
 def is_counting(ids: NDArray[np.int64]) -> bool:
-    """Whether ids are 0, 1, 2, ..."""
+    """Whether the ids are 0, 1, 2, ..."""
     ends = len(ids) > 0 and ids[0] == 0 and ids[-1] == len(ids) - 1
     return bool(ends and (ids == np.arange(len(ids))).all())
 
 
 def same_kind(a: Any, b: Any) -> tuple[Any, Any]:
-    """Both as they are if of one type, both as strings otherwise."""
+    """Both arrays unchanged if they have the same type; otherwise both as strings."""
     import pyarrow as pa
 
     if a.type == b.type:
@@ -176,10 +176,10 @@ def same_kind(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def as_numpy(ids: Any) -> NDArray[Any]:
-    """int64, or Python strings in an object array."""
+    """Ids as a NumPy array: int64, or Python strings in an object array."""
     return np.asarray(ids.to_numpy(zero_copy_only=False))
 
 
 def first(mask: Any) -> int:
-    """Row of the first true value of an Arrow array of booleans."""
+    """Index of the first true value in an Arrow array of booleans."""
     return int(np.flatnonzero(np.asarray(mask))[0])

@@ -1,4 +1,4 @@
-"""Index arrays of sparse matrices, checked before anyone follows them."""
+"""Validation of the index arrays of sparse matrices."""
 
 from __future__ import annotations
 
@@ -9,8 +9,23 @@ import numpy as np
 from nafs._support.errors import InputError
 
 
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a masked array with masked values: NumPy would hand out what is under the mask.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.graph.indices import refuse_masked
+    >>> refuse_masked(np.ma.masked_array([1, 2]), "weights")
+    """
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(
+            f"{name}: {int(np.ma.getmaskarray(values).sum())} values are masked; fill them in or drop them"
+        )
+
+
 def check_indices(matrix: Any, name: str) -> None:
-    """Refuse indices that point outside a sparse matrix: SciPy itself would read past its buffers.
+    """Raise if an index points outside a sparse matrix: SciPy would read past its buffers.
 
     Examples
     --------
@@ -43,5 +58,5 @@ def check_indices(matrix: Any, name: str) -> None:
         return
     for part, size, kind in parts:
         if len(part) and (part.min() < 0 or part.max() >= size):
-            found = int(part.min()) if part.min() < 0 else int(part.max())
-            raise InputError(f"{name} has {kind} index {found}, outside 0..{size - 1}")
+            outside = int(part.min()) if part.min() < 0 else int(part.max())
+            raise InputError(f"{name} has {kind} index {outside}, outside 0..{size - 1}")

@@ -27,14 +27,14 @@ class Labels:
         return np.asarray(self.codes != UNKNOWN)
 
     def to_arrow(self) -> Any:
-        """The labels as they were given, missing where unknown."""
+        """The original labels, missing where unknown."""
         import pyarrow as pa
 
         return pa.array(self.classes).take(pa.array(self.codes, mask=~self.known))
 
 
 def read_labels(values: Any, what: str = "labels") -> Labels:
-    """Validate labels: whole numbers, booleans or strings, missing where unknown.
+    """Validate labels: integers, booleans or strings, missing where unknown.
 
     Examples
     --------
@@ -82,6 +82,6 @@ def _whole(array: Any, what: str) -> Any:
     if not whole.all():
         row = int(np.flatnonzero(known)[~whole][0])
         raise InputError(
-            f"{what}: {numbers[row]} in row {row + 1} is no class: labels are whole numbers or strings"
+            f"{what}: {numbers[row]} in row {row + 1} is not a class: labels must be whole numbers or strings"
         )
     return pa.array(np.where(known, numbers, 0).astype(np.int64), mask=~known)

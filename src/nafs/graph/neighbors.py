@@ -1,4 +1,4 @@
-"""The k-nearest-neighbour graph of the rows of a table, for data that comes without a graph."""
+"""The k-nearest-neighbour graph of the rows of a table, for data without a graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def nearest_neighbor_graph(
     ----------
     features : array or sparse matrix of shape (n, f)
     n_neighbors : int
-        Neighbours of each row, itself not counted. With fewer rows than that, all others.
+        Neighbours of each row, not counting itself; at most all other rows.
     metric : str
         Any metric of :class:`sklearn.neighbors.NearestNeighbors`.
     n_jobs : int, optional

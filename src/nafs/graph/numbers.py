@@ -48,6 +48,9 @@ def feature_matrix(table: Any, names: Sequence[str], where: str) -> tuple[NDArra
                 values = numbers_of(_flat(table[name]), f"{where}: column {name!r}")
                 matrix[:, left : left + width] = values.reshape(-1, width)
                 columns += [f"{name}_{i}" for i in range(width)]
+            elif pa.types.is_float64(table.schema.field(name).type) and not table[name].null_count:
+                matrix[:, left] = table[name].to_numpy()  # thousands of columns are converted one by one
+                columns.append(name)
             else:
                 matrix[:, left] = numbers_of(table[name], f"{where}: column {name!r}")
                 columns.append(name)

@@ -1,8 +1,9 @@
-"""A graph as a folder: .npy files that can be mapped into memory, and graph.json that says what they are."""
+"""A graph as a folder: .npy files that can be mapped into memory, and graph.json that describes them."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_folder
 from nafs._support.errors import InputError
+from nafs._support.npy import load_npy
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph
@@ -40,6 +42,7 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
         arrays["weights"] = adjacency.weights
     if features is not None:
         about["features"] = features.shape[1]
+        about["encoded"] = features.encoding is not None
         arrays |= features.arrays("features")
     if graph.feature_names is not None:
         about["feature_names"] = list(graph.feature_names)
@@ -83,7 +86,7 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         and len(weights)
         and not 0 < float(weights.min()) <= float(weights.max()) <= LARGEST
     ):
-        raise _damaged(folder, "weights.npy holds numbers that are no weights")
+        raise _damaged(folder, "weights.npy holds values that are not positive and finite")
     features = None
     if "features" in arrays:
         features = Features(_take(folder, arrays, "features", np.float32, n, about["features"]))
@@ -95,6 +98,8 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         features = Features.from_arrays(
             {"indptr": indptr, "indices": indices, "values": values}, (n, about["features"])
         )
+    if features is not None and about.get("encoded") is True:
+        features = replace(features, encoding=True)  # the encoder is not saved, but its scaling counts
     labels = None
     if "labels" in arrays:
         codes = _take(folder, arrays, "labels", np.int32, n)
@@ -148,9 +153,7 @@ def _load_array(folder: Path, name: str, mmap: bool) -> NDArray[Any]:
     if not name.isidentifier():
         raise _damaged(folder, f"{MARKER} lists an array {name!r}")
     try:
-        return np.asarray(
-            np.load(folder / f"{name}.npy", mmap_mode="r" if mmap else None, allow_pickle=False)
-        )
+        return load_npy(folder / f"{name}.npy", mmap=mmap)
     except FileNotFoundError:
         raise _damaged(folder, f"{name}.npy is missing") from None
     except (ValueError, EOFError, OSError) as error:
@@ -162,10 +165,10 @@ def _take(folder: Path, arrays: dict[str, NDArray[Any]], name: str, dtype: Any, 
         raise _damaged(folder, f"{MARKER} does not list {name}")
     array = arrays[name]
     if array.dtype != dtype or (shape and array.shape != shape) or array.ndim != max(1, len(shape)):
-        wanted = " x ".join(str(size) for size in shape) or "one-dimensional"
+        expected = " x ".join(str(size) for size in shape) or "one-dimensional"
         raise _damaged(
             folder,
-            f"{name}.npy holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of {wanted}",
+            f"{name}.npy holds {array.dtype} of shape {array.shape}, not {np.dtype(dtype)} of {expected}",
         )
     if not array.flags.c_contiguous:
         raise _damaged(folder, f"{name}.npy is not in C order")
@@ -184,11 +187,11 @@ def _pack_ids(ids: Any) -> dict[str, NDArray[Any]]:
 
     if pa.types.is_int64(ids.type):
         return {"ids": np.asarray(ids)}
-    ids = pa.concat_arrays([ids])  # offsets from 0
+    ids = pa.concat_arrays([ids])  # so that its offsets start at 0
     _, offsets, text = ids.buffers()
     ends = np.frombuffer(offsets, np.int64)[ids.offset : ids.offset + len(ids) + 1]
-    held = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, np.uint8)
-    return {"ids_offsets": ends - ends[0], "ids_text": held[ends[0] : ends[-1]]}
+    characters = np.frombuffer(text, np.uint8) if text is not None else np.zeros(0, np.uint8)
+    return {"ids_offsets": ends - ends[0], "ids_text": characters[ends[0] : ends[-1]]}
 
 
 def _unpack_ids(folder: Path, arrays: dict[str, NDArray[Any]], n: int) -> Any:
@@ -202,9 +205,9 @@ def _unpack_ids(folder: Path, arrays: dict[str, NDArray[Any]], n: int) -> Any:
     text = _take(folder, arrays, "ids_text", np.uint8)
     if offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
         raise _damaged(folder, "ids_offsets.npy does not fit ids_text.npy")
-    found = pa.LargeStringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
+    ids = pa.LargeStringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
     try:
-        found.validate(full=True)
+        ids.validate(full=True)
     except pa.ArrowInvalid as error:
         raise _damaged(folder, f"ids_text.npy is not valid text ({error})") from None
-    return found
+    return ids

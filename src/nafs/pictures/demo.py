@@ -1,4 +1,4 @@
-"""The demo's picture: digits before and after smoothing over their nearest neighbours."""
+"""The figure of the demo: digits before and after smoothing over their nearest neighbours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nafs.graph import Graph
 
 
 def draw(path: Path, graph: Graph, embedding: Embedding) -> bool:
-    """t-SNE maps of pixels and embedding, side by side; ``False`` where matplotlib is missing."""
+    """Draw t-SNE maps of pixels and embedding; return ``False`` if matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -20,11 +20,14 @@ def draw(path: Path, graph: Graph, embedding: Embedding) -> bool:
     assert graph.labels is not None
     figure = Figure(figsize=(11, 5.2), layout="constrained")
     axes = figure.subplots(1, 2)
-    shown = ((graph.features.toarray(), "raw pixels"), (embedding.matrix, "embedding: smoothed over 20 hops"))
-    for axis, (matrix, title) in zip(axes, shown, strict=True):
-        place = TSNE(random_state=0, init="pca", perplexity=30, max_iter=500).fit_transform(matrix)
+    panels = (
+        (graph.features.toarray(), "raw pixels"),
+        (embedding.matrix, "embedding: smoothed over 20 hops"),
+    )
+    for axis, (matrix, title) in zip(axes, panels, strict=True):
+        positions = TSNE(random_state=0, init="pca", perplexity=30, max_iter=500).fit_transform(matrix)
         points = axis.scatter(
-            place[:, 0], place[:, 1], c=graph.labels.codes, cmap="tab10", s=7, vmin=-0.5, vmax=9.5
+            positions[:, 0], positions[:, 1], c=graph.labels.codes, cmap="tab10", s=7, vmin=-0.5, vmax=9.5
         )
         axis.set_title(title)
         axis.set_xticks([])

@@ -1,18 +1,93 @@
-"""Places on a plane: t-SNE maps of embeddings, turned so that maps of neighbouring steps look alike."""
+"""Places on a plane: t-SNE maps of embeddings.
+
+Up to `FULL` rows openTSNE lays out all of them, from exact nearest neighbours on the leading directions. Beyond
+that it lays out landmarks drawn at random, and every other row goes between its nearest landmarks.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import MissingExtraError
-from nafs.similarity.nearest import unit_rows
+from nafs.similarity.nearest import nearest, unit_rows
 
+FULL = 30_000  # rows laid out one by one
+LANDMARKS = 15_000
+_DIRECTIONS = 48  # leading directions that the map is made from
+_PERPLEXITY = 20
+_ANCHORS = 8  # landmarks between which a row goes
 _SMALL = 1e-4  # deviation of a start, as t-SNE wants it
 _ALIKE = 1e-6  # rows of length 1 that differ by less are all alike
+_FFT = 6_000  # rows from which gradients by FFT are faster than by trees
+_BLOCK = 1 << 24  # similarities held at a time
+
+ShareDone = Callable[[float], None]
+
+
+def layout(
+    matrix: NDArray[Any],
+    *,
+    seed: int = 0,
+    n_threads: int = 1,
+    progress: ShareDone | None = None,
+) -> NDArray[np.float64]:
+    """A map of any number of rows: t-SNE of all, or of landmarks with the other rows between them.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+    seed : int
+    n_threads : int
+    progress : callable, optional
+        Called with the share of the work done since the last call.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+    """
+    if len(matrix) <= FULL:
+        return tsne(matrix, seed=seed, n_threads=n_threads, progress=progress)
+    rows = leading_directions(unit_rows(matrix))
+    rng = np.random.default_rng(seed)
+    landmarks = np.sort(rng.choice(len(rows), LANDMARKS, replace=False))
+    half = None if progress is None else lambda share: progress(share / 2)
+    anchors = tsne(rows[landmarks], seed=seed, n_threads=n_threads, progress=half)
+    places = np.empty((len(rows), 2))
+    units = unit_rows(rows[landmarks])
+    step = max(1, _BLOCK // LANDMARKS)
+    for begin in range(0, len(rows), step):
+        part = slice(begin, begin + step)
+        products = unit_rows(rows[part]) @ units.T
+        near = np.argpartition(-products, _ANCHORS, axis=1)[:, :_ANCHORS]
+        places[part] = _between(np.take_along_axis(products, near, 1), anchors[near], rng)
+        if progress is not None:
+            progress(0.5 * len(near) / len(rows))
+    places[landmarks] = anchors
+    return places
+
+
+def _between(
+    cosines: NDArray[Any], anchors: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Places among anchors, closest to the most similar one; a little noise keeps them apart."""
+    apart = np.sqrt(np.maximum(2 - 2 * cosines.astype(np.float64), 0))
+    scale = np.maximum(np.median(apart, axis=1, keepdims=True), 1e-9)
+    weights = np.exp(-((2 * apart / scale) ** 2)) + 1e-12
+    weights /= weights.sum(axis=1, keepdims=True)
+    # The median of the anchors rather than their mean: one anchor in another group must not pull a node
+    # into the empty space between the groups.
+    centre = np.take_along_axis(anchors, weights.argmax(axis=1)[:, None, None], 1)[:, 0]
+    near = np.sqrt(((anchors - centre[:, None]) ** 2).sum(axis=2))
+    reach = np.median(near, axis=1, keepdims=True) * 1.5 + 1e-9
+    weights = np.where(near <= reach, weights, 0)
+    weights /= weights.sum(axis=1, keepdims=True)
+    places = np.einsum("ij,ijk->ik", weights, anchors)
+    return np.asarray(places + rng.normal(size=places.shape) * 0.15 * np.minimum(reach, np.median(reach) * 2))
 
 
 def tsne(
@@ -21,7 +96,8 @@ def tsne(
     start: NDArray[np.float64] | None = None,
     seed: int = 0,
     n_threads: int = 1,
-    iterations: int = 500,
+    iterations: int = 250,
+    progress: ShareDone | None = None,
 ) -> NDArray[np.float64]:
     """A t-SNE map of the rows, by cosine.
 
@@ -34,6 +110,8 @@ def tsne(
     n_threads : int
     iterations : int
         After those of early exaggeration.
+    progress : callable, optional
+        Called with the share of the work done since the last call.
 
     Returns
     -------
@@ -43,45 +121,78 @@ def tsne(
     if n < 4:
         return np.column_stack([np.arange(n, dtype=np.float64), np.zeros(n)])
     try:
-        from openTSNE import TSNE
+        from openTSNE import TSNEEmbedding
+        from openTSNE.affinity import PerplexityBasedNN
+        from openTSNE.nearest_neighbors import PrecomputedNeighbors
     except ImportError:
         raise MissingExtraError("maps need openTSNE: pip install 'nafs[plot]'") from None
-    rows = unit_rows(matrix)
+    rows = leading_directions(unit_rows(matrix))
     if float(np.ptp(rows, axis=0).max()) < _ALIKE:  # nothing to tell apart
         return np.random.default_rng(seed).normal(size=(n, 2))
+    perplexity = min(_PERPLEXITY, (n - 1) / 3)
+    near, cosines = nearest(rows, np.arange(n), min(n - 1, round(3 * perplexity)), exact=True)
+    apart = np.sqrt(np.maximum(2 - 2 * cosines.astype(np.float64), 0))
+    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of any start that is a map
+    affinities = PerplexityBasedNN(
+        perplexity=perplexity,
+        knn_index=PrecomputedNeighbors(near, apart),
+        n_jobs=n_threads,
+        random_state=seed,
+    )
     # Copies of a row would start, and stay, in one place.
     jitter = np.random.default_rng(seed).normal(scale=_SMALL / 100, size=(n, 2))
-    # From a map of the same rows, half of the way is made.
-    early: dict[str, Any] = {"early_exaggeration_iter": 60, "early_exaggeration": 4}
     if start is None:
-        begin, early = principal_plane(rows), {}
+        begin = principal_plane(rows)
         begin = begin / max(float(begin.std(axis=0).max()), 1e-30) * _SMALL + jitter
-    else:
+        early = {"n_iter": 120, "exaggeration": 12.0}
+    else:  # a map of the same rows is most of the way
         begin = start - start.mean(axis=0) + jitter
-    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of any start that is a map
-    made = TSNE(
-        perplexity=min(30, (n - 1) / 3),
-        metric="euclidean",  # of rows of length 1, which is the cosine and bears rows of zeros
-        initialization=begin,
-        random_state=seed,
+        early = {"n_iter": 20, "exaggeration": 3.0}
+    places = TSNEEmbedding(
+        begin,
+        affinities,
+        negative_gradient_method="bh" if n < _FFT else "fft",
+        learning_rate="auto",
         n_jobs=n_threads,
-        n_iter=iterations,
-        **early,
-    ).fit(rows)
-    places = np.asarray(made, np.float64)
-    return places if start is None else turned_like(places, start)
+        random_state=seed,
+    )
+    total = early["n_iter"] + iterations
+    for phase in (early | {"momentum": 0.5}, {"n_iter": iterations, "momentum": 0.8}):
+        places = places.optimize(**phase)
+        if progress is not None:
+            progress(phase["n_iter"] / total)
+    result = np.asarray(places, np.float64)
+    return result if start is None else turned_like(result, start)
+
+
+def leading_directions(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Rows on their leading directions, where they have many columns."""
+    width = rows.shape[1]
+    if width <= _DIRECTIONS:
+        return np.asarray(rows, np.float32)
+    sample = rows[:: max(1, len(rows) // 50_000)]
+    if width <= 2048:
+        moments = np.asarray(sample.T @ sample, np.float64)
+        _, directions = np.linalg.eigh(moments)
+        directions = directions[:, ::-1][:, :_DIRECTIONS]
+    else:
+        from sklearn.utils.extmath import randomized_svd
+
+        _, _, right = randomized_svd(np.asarray(sample), _DIRECTIONS, n_iter=4, random_state=0)
+        directions = right.T
+    return np.asarray(rows @ directions.astype(np.float32), np.float32)
 
 
 def principal_plane(matrix: NDArray[Any]) -> NDArray[np.float64]:
     """The rows on their two leading principal components, with signs that do not depend on chance."""
+    centred = np.asarray(matrix, np.float64) - np.asarray(matrix, np.float64).mean(axis=0)
+    if min(matrix.shape) <= 2:
+        plane = np.zeros((len(matrix), 2))
+        plane[:, : min(2, matrix.shape[1])] = centred[:, :2]
+        return plane
     from sklearn.decomposition import PCA
 
-    found = PCA(2, svd_solver="randomized", random_state=0) if min(matrix.shape) > 2 else None
-    if found is None:
-        wide = np.zeros((len(matrix), 2))
-        wide[:, : min(2, matrix.shape[1])] = matrix[:, :2]
-        return np.asarray(wide - wide.mean(axis=0))
-    return np.asarray(found.fit_transform(np.asarray(matrix, np.float64)))
+    return np.asarray(PCA(2, svd_solver="randomized", random_state=0).fit_transform(centred))
 
 
 def turned_like(places: NDArray[np.float64], model: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -98,3 +209,19 @@ def turned_like(places: NDArray[np.float64], model: NDArray[np.float64]) -> NDAr
     centred, towards = places - places.mean(axis=0), model - model.mean(axis=0)
     left, _, right = np.linalg.svd(centred.T @ towards)
     return np.asarray(centred @ (left @ right))
+
+
+def quantised(places: NDArray[np.float64]) -> NDArray[np.uint16]:
+    """Places in a square, in 16 bits; the shape is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.pictures.layout import quantised
+    >>> quantised(np.array([[0.0, 0.0], [2.0, 1.0]]))
+    array([[    0, 16384],
+           [65535, 49151]], dtype=uint16)
+    """
+    low, high = places.min(axis=0), places.max(axis=0)
+    middle, size = (low + high) / 2, max(float((high - low).max()), 1e-30)
+    return np.asarray(np.rint(np.clip((places - middle) / size + 0.5, 0, 1) * 65535), np.uint16)

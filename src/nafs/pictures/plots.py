@@ -1,4 +1,4 @@
-"""Pictures for papers and notebooks: matplotlib figures of maps, hops and weights."""
+"""Matplotlib figures for papers and notebooks: maps, hops and weights."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from nafs.pictures.layout import tsne
 if TYPE_CHECKING:
     from nafs.embedding import Embedding
 
-# Okabe and Ito: told apart by people who are colour-blind; then others for more classes.
+# The colour-blind safe palette of Okabe and Ito; further classes differ by marker.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _MANY = 20_000  # points above which a map shows a sample
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A matplotlib figure that no window shows."""
+    """A matplotlib figure without a window."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -43,12 +43,12 @@ def plot_map(
     ----------
     embedding : Embedding
     colour : sequence, optional
-        A class or a number for each node; the labels by default.
+        One class or number per node; the labels by default.
     title : str
     seed : int
-        Of the sample that is shown where there are more than 20,000 nodes.
+        Seed of the sample that is drawn if there are more than 20,000 nodes.
     axis : matplotlib axis, optional
-        Where to draw; by default on a figure of its own.
+        Axis to draw on; by default a new figure.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def plot_map(
     if values is None and embedding.labels is not None:
         values = embedding.labels.to_arrow().to_pylist()
     if values is not None and len(values) != len(embedding):
-        raise InputError(f"{len(values)} colours for {len(embedding)} nodes; one each is needed")
+        raise InputError(f"{len(values)} colours for {len(embedding)} nodes; every node needs one")
     rows = np.arange(len(embedding))
     if len(rows) > _MANY:
         rows = np.sort(np.random.default_rng(seed).choice(len(rows), _MANY, replace=False))
@@ -73,7 +73,7 @@ def plot_map(
 
 
 def scatter(axis: Any, places: NDArray[Any], values: Sequence[Any] | None, size: float | None = None) -> None:
-    """Points coloured by class, with a legend, or by number, with a bar."""
+    """Scatter points, coloured by class with a legend or by number with a colour bar."""
     size = size or max(1.5, min(14.0, 20_000 / len(places)))
     axis.set_xticks([])
     axis.set_yticks([])
@@ -90,10 +90,10 @@ def scatter(axis: Any, places: NDArray[Any], values: Sequence[Any] | None, size:
         {value for value in values if value is not None}, key=lambda value: (str(type(value)), value)
     )
     for i, name in enumerate(known):
-        mine = np.asarray([value == name for value in values])
+        members = np.asarray([value == name for value in values])
         marker = MARKERS[i // len(COLOURS) % len(MARKERS)]
         axis.scatter(
-            *places[mine].T, color=COLOURS[i % len(COLOURS)], marker=marker, label=str(name), **options
+            *places[members].T, color=COLOURS[i % len(COLOURS)], marker=marker, label=str(name), **options
         )
     unknown = np.asarray([value is None for value in values])
     if unknown.any():
@@ -110,14 +110,14 @@ def plot_hop_grid(
     hops: Sequence[int] = (0, 5, 10, 20, 50, 100),
     r: float = 0.5,
 ) -> Any:
-    """The paper's figure: maps of the embedding, above, and of Â^k X, below, at several numbers of hops.
+    """Maps of the embedding (top) and of Â^k X (bottom) for several numbers of hops, as in the paper.
 
     Parameters
     ----------
     features, adjacency
         As :class:`nafs.NAFS` takes them.
     colour : sequence, optional
-        A class or number for each node.
+        One class or number per node.
     hops : sequence of ints
     r : float
 
@@ -145,7 +145,7 @@ def plot_hop_grid(
 def plot_weights_by_degree(
     features: Any, adjacency: Any, *, n_hops: int = 20, r: float = 0.5, groups: int = 4
 ) -> Any:
-    """Mean smoothing weight of each hop, for groups of nodes by degree.
+    """Mean smoothing weight of each hop, for nodes grouped by degree.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def plot_weights_by_degree(
     n_hops : int
     r : float
     groups : int
-        Of about equally many nodes, from few neighbours to many.
+        Number of groups; each has about equally many nodes.
 
     Returns
     -------
@@ -167,13 +167,13 @@ def plot_weights_by_degree(
     weights = smoothing_weights(features, graph, n_hops, r)
     degrees = np.diff(graph.indptr)
     edges = np.unique(np.quantile(degrees, np.linspace(0, 1, groups + 1)[1:-1], method="higher"))
-    place = np.searchsorted(edges, degrees, "right")
+    groups_of_nodes = np.searchsorted(edges, degrees, "right")
     figure = new_figure(7, 4.5)
     axis = figure.subplots()
-    for i, group in enumerate(np.unique(place)):
-        mine = place == group
-        label = f"degree {degrees[mine].min()} to {degrees[mine].max()} ({mine.sum():,} nodes)"
-        axis.plot(weights[mine].mean(axis=0), color=COLOURS[i % 8], marker=MARKERS[i % 8], label=label)
+    for i, group in enumerate(np.unique(groups_of_nodes)):
+        members = groups_of_nodes == group
+        label = f"degree {degrees[members].min()} to {degrees[members].max()} ({members.sum():,} nodes)"
+        axis.plot(weights[members].mean(axis=0), color=COLOURS[i % 8], marker=MARKERS[i % 8], label=label)
     axis.set_xlabel("hop k")
     axis.set_ylabel("mean of w_i(k)")
     axis.grid(alpha=0.3)
@@ -188,11 +188,11 @@ def plot_curves(
     y: str = "NMI, percent",
     title: str = "",
 ) -> Any:
-    """Means with deviations: for each name, places on the x axis and the values found at each.
+    """Curves of means with standard deviations.
 
     Parameters
     ----------
-    curves : mapping of name to (places, values at each place)
+    curves : mapping of name to (x values, measurements at each x)
     x, y, title : str
 
     Returns
@@ -210,4 +210,37 @@ def plot_curves(
     axis.set_title(title)
     axis.grid(alpha=0.3)
     axis.legend()
+    return figure
+
+
+def plot_bars(
+    bars: Mapping[str, Sequence[float]], *, title: str = "", label: str = "", strong: str = ""
+) -> Any:
+    """Horizontal bars of means with deviations, in the order in which they are given.
+
+    Parameters
+    ----------
+    bars : mapping
+        Several values under each name.
+    title, label : str
+        Above the figure, and under its axis.
+    strong : str
+        Name of the bar to stress.
+
+    Returns
+    -------
+    matplotlib figure
+    """
+    figure = new_figure(7, 1.2 + 0.3 * len(bars))
+    axis = figure.subplots()
+    means = [float(np.mean(values)) for values in bars.values()]
+    spread = [float(np.std(values)) for values in bars.values()]
+    colours = [COLOURS[1] if name == strong else COLOURS[0] for name in bars]
+    drawn = axis.barh(range(len(bars)), means, xerr=spread, color=colours, ecolor="#555555")
+    axis.bar_label(drawn, [f"{mean:.3f}" for mean in means], padding=6, fontsize=8)
+    axis.set_yticks(range(len(bars)), list(bars))
+    axis.invert_yaxis()
+    axis.margins(x=0.12)
+    axis.set_xlabel(label)
+    axis.set_title(title)
     return figure

@@ -1,4 +1,4 @@
-"""From settings to an embedding: every decision is made here, once, and then executed.
+"""From settings to an embedding: ``decide`` makes every decision once, and ``execute`` runs it.
 
 >>> import numpy as np
 >>> from nafs import Graph
@@ -12,10 +12,10 @@ array([[1.],
        [3.]], dtype=float32)
 """
 
-from nafs.pipeline.decide import Decision, decide
+from nafs.pipeline.decide import Decision, decide, search_clusters
 from nafs.pipeline.execute import Outcome, execute
 from nafs.pipeline.job import Job
 from nafs.pipeline.settings import Settings
 from nafs.pipeline.sweep import sweep
 
-__all__ = ["Decision", "Job", "Outcome", "Settings", "decide", "execute", "sweep"]
+__all__ = ["Decision", "Job", "Outcome", "Settings", "decide", "execute", "search_clusters", "sweep"]

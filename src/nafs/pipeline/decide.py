@@ -1,4 +1,4 @@
-"""Settle everything that the settings leave open, and plan the run. Nothing is smoothed in full yet."""
+"""Resolve every setting of "auto", and plan the run, before the full features are smoothed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nafs._support.budget import check_limit
+from nafs.clustering import ClusterSearch
 from nafs.engines.base import FeatureSize, Plan, Problem
 from nafs.engines.choice import choose_plan
 from nafs.pipeline.job import Job
+from nafs.selection import hops_for_clusters
 from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.hops_for_clusters import choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
@@ -24,13 +26,13 @@ class Decision:
     ----------
     job : Job
     choice : Choice
-        Number of hops, preprocessing and centre, with the reasons for what was left open.
+        Number of hops, preprocessing and centre, with the reasons for automatic choices.
     problem : Problem
-        What the engine is asked to do.
+        The engine's input.
     plan : Plan
         The engine and its plan.
     preparation : Preparation, optional
-        The numbers of a fitted preparation to apply again; by default they are found from the features.
+        A fitted preparation to apply; by default one is fitted to the features.
     """
 
     job: Job
@@ -41,17 +43,17 @@ class Decision:
 
     @property
     def method(self) -> Method:
-        """The method with the number of hops that was chosen."""
+        """The method, with the chosen number of hops."""
         return self.problem.method
 
     @property
     def n_columns(self) -> int:
-        """Columns of the embedding."""
+        """Number of columns of the embedding."""
         return self.method.n_columns(self.problem.size.n_columns)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings by name, with what was chosen filled in."""
+        """All settings by name, with the chosen values filled in."""
         settings = self.job.settings.as_dict() | {
             "n_hops": self.choice.n_hops,
             "preprocessing": self.choice.preprocessing,
@@ -63,7 +65,7 @@ class Decision:
         return settings
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was decided, for people: a name and its value each."""
+        """The decision for people, as pairs of name and value."""
         method, features = self.method, self.problem.size.n_columns
         before = self.job.size.n_columns
         width = f"{features:,}" if features == before else f"{features:,}, reduced from {before:,}"
@@ -80,13 +82,13 @@ class Decision:
 
 
 def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Decision:
-    """Choose what is open, and plan the run.
+    """Resolve the settings of a job, and plan its run.
 
     Parameters
     ----------
     job : Job
     fitted : (Choice, Preparation), optional
-        Choices and preparation of an earlier run to use again.
+        Choices and preparation of an earlier run to reuse.
 
     Returns
     -------
@@ -95,7 +97,8 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
     Raises
     ------
     MemoryLimitError
-        If the run, or making the choice, cannot keep the limit; before features are copied.
+        If the run, or the search for the number of hops, would exceed the limit. Raised before features
+        are copied.
     """
     if fitted is not None:
         choice, preparation = fitted
@@ -103,12 +106,7 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         problem = _problem(job, choice, None if directions is None else directions.shape[1])
         return Decision(job, choice, problem, choose_plan(problem), preparation)
     settings = job.settings
-    kind, reasons = settings.preprocessing, []
-    if kind == AUTO and job.is_structural:
-        kind = "none"  # structural rows have length 1 and no common part
-    elif kind == AUTO:
-        kind, why = judge(job.features)
-        reasons.append(f"preprocessing {kind}: {why}")
+    kind, reasons = _preprocessing(job)
     centers = _centers(job, kind)
     hops = settings.method.n_hops
     open_hops = hops == AUTO
@@ -118,7 +116,33 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
     plan = choose_plan(problem)
     if not open_hops:
         return Decision(job, replace(first, reasons=tuple(reasons)), problem, plan)
-    question = Question(
+    choose = choose_for_links if settings.preparations.goal == "links" else choose_for_clusters
+    choice = choose(_question(job, kind, centers))
+    problem = _problem(job, choice, width)
+    choice = replace(choice, reasons=(*reasons, *choice.reasons))
+    return Decision(job, choice, problem, choose_plan(problem))
+
+
+def search_clusters(job: Job) -> ClusterSearch:
+    """What clusters of a job are looked for in, with any seed: one sweep over several numbers of hops."""
+    kind, _ = _preprocessing(job)
+    return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)))
+
+
+def _preprocessing(job: Job) -> tuple[str, list[str]]:
+    """The preprocessing, and why where it is chosen."""
+    kind = job.settings.preprocessing
+    if kind != AUTO:
+        return kind, []
+    if job.is_structural:
+        return "none", []  # structural rows have length 1 and no common part
+    kind, why = judge(job.features)
+    return kind, [f"preprocessing {kind}: {why}"]
+
+
+def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
+    settings = job.settings
+    return Question(
         job.adjacency,
         job.features,
         settings.method,
@@ -129,11 +153,6 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         job.held + prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0]),
         job.remake if job.is_structural else None,
     )
-    choose = choose_for_links if settings.preparations.goal == "links" else choose_for_clusters
-    choice = choose(question)
-    problem = _problem(job, choice, width)
-    choice = replace(choice, reasons=(*reasons, *choice.reasons))
-    return Decision(job, choice, problem, choose_plan(problem))
 
 
 def _centers(job: Job, kind: str) -> tuple[str, ...]:
@@ -142,20 +161,22 @@ def _centers(job: Job, kind: str) -> tuple[str, ...]:
     if preparations.center != AUTO:
         return (preparations.center,)
     for_links = preparations.goal == "links" and job.settings.method.n_hops == AUTO
-    # Standardised columns have mean 0 already.
+    # Standardised columns already have mean 0.
     return ("none", "mean") if for_links and kind != "standardize" else ("none",)
 
 
 def _reduced_width(job: Job) -> int | None:
-    """Columns that the features are reduced to; ``None`` where they stay as wide as they are."""
-    wanted, how = job.settings.preparations.reduce_to, job.settings.preparations.reduction
-    if wanted is None or wanted >= job.size.n_columns:
+    """Number of columns that the features are reduced to; ``None`` if they are not reduced."""
+    requested, how = job.settings.preparations.reduce_to, job.settings.preparations.reduction
+    if requested is None or requested >= job.size.n_columns:
         return None
-    return min(wanted, job.adjacency.n_nodes) if how == "svd" else wanted  # no more directions than rows
+    return (
+        min(requested, job.adjacency.n_nodes) if how == "svd" else requested
+    )  # an SVD has no more directions than rows
 
 
 def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
-    """What the engine will be asked to do, and the memory that preparing the features takes."""
+    """The engine's input. Raises if preparing the features would exceed the memory limit."""
     kind, center, size = choice.preprocessing, choice.center, job.size
     copied = 0 if kind == center == "none" else prepared_nbytes(job.features, kind, center)
     if copied:
@@ -166,7 +187,7 @@ def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
         check_limit(
             job.held + copied + size.nbytes,
             job.settings.resources.limit,
-            "preparing and reducing the features takes",
+            "preparing and reducing the features needs",
             "raise the limit, or reduce them beforehand",
         )
     held = job.held + (job.size.nbytes if job.is_structural else 0)

@@ -1,4 +1,4 @@
-"""Carry out a decision: prepare the features and let the engine run."""
+"""Execute a decision: prepare the features and run the engine."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from nafs.selection.preprocessing import (
 
 @dataclass
 class Outcome(Result):
-    """An embedding with how it was made; see :class:`nafs.engines.base.Result` for its files.
+    """An embedding with its settings; see :class:`nafs.engines.base.Result` for its files.
 
     Attributes
     ----------
     choice : Choice
     preparation : Preparation
-        What was done to the features, to be done again to others.
+        The fitted preparation, which can be applied to other features.
     settings : dict
-        All settings, the engine, the version, and checksums of the inputs.
+        All settings with the chosen values, the engine and the version.
     """
 
     choice: Choice = None  # type: ignore[assignment]
@@ -38,13 +38,13 @@ class Outcome(Result):
 
 
 def execute(decision: Decision, progress: ProgressCallback | None = None) -> Outcome:
-    """The embedding, made as decided.
+    """Compute the embedding as decided.
 
     Parameters
     ----------
     decision : Decision
     progress : callable, optional
-        Called with a :class:`nafs.Progress`; an exception that it raises stops the run.
+        Called with a :class:`nafs.Progress`. An exception raised by it stops the run.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def execute(decision: Decision, progress: ProgressCallback | None = None) -> Out
 
 
 def prepare_features(decision: Decision) -> tuple[Preparation, Features, tuple[str, ...]]:
-    """The preparation found from the features, the features prepared, and what a reduction loses."""
+    """Fit the preparation; returns it, the prepared features, and a note on the error of a reduction."""
     job, choice = decision.job, decision.choice
     preparation, prepared = find_preparation(job.features, job.adjacency, choice.preprocessing, choice.center)
     before, width = job.features.shape[1], decision.problem.size.n_columns
@@ -76,13 +76,13 @@ def prepare_features(decision: Decision) -> tuple[Preparation, Features, tuple[s
     directions = find_directions(prepared, width, how)
     reduced = Preparation("none", "none", directions=directions).apply(prepared)
     error = reduction_error(prepared, reduced, how)
-    cost = "of the squares lost" if how == "svd" else "deviation of squared lengths"
+    cost = "of the sum of squares lost" if how == "svd" else "deviation of squared lengths"
     reason = f"{before} features reduced to {width} by {how} ({100 * error:.2g} % {cost})"
     return replace(preparation, directions=directions), reduced, (reason,)
 
 
 def _record(decision: Decision, choice: Choice) -> dict[str, Any]:
-    """How the embedding was made, to be kept with it."""
+    """The settings that are stored with the embedding."""
     from nafs import __version__
 
     record = decision.settings | {"version": __version__}

@@ -1,4 +1,4 @@
-"""What scikit-learn users pass to ``fit`` and ``transform``, read into a job."""
+"""Convert the arguments of an estimator's ``fit`` and ``transform`` to a job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nafs.pipeline.settings import Settings
 
 
 def refuse_graph_as_target(X: Any, y: Any) -> None:
-    """Raise where a graph was passed as ``y``, which is ignored."""
+    """Raise if a graph was passed as ``y``, which is ignored."""
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if isinstance(X, Graph) or len(shape) != 2:
         return
@@ -27,7 +27,7 @@ def refuse_graph_as_target(X: Any, y: Any) -> None:
 
 
 def read_job(model: Any, settings: Settings, X: Any, adjacency: Any, *, reset: bool | None) -> Job:
-    """The job of an estimator's call.
+    """The job for a call of an estimator.
 
     Parameters
     ----------
@@ -37,12 +37,13 @@ def read_job(model: Any, settings: Settings, X: Any, adjacency: Any, *, reset: b
     X : array-like, sparse matrix or Graph
     adjacency : sparse matrix, optional
     reset : bool or None
-        Whether the features define what the model expects, or are compared with it; ``None``: neither.
+        ``True``: the features define what the model expects. ``False``: they are compared with it. ``None``:
+        neither.
 
     Returns
     -------
     Job
-        A work folder that the user named is always resumed, if the inputs and settings are the same.
+        An interrupted run in ``work_dir`` is always resumed if its inputs and settings are the same.
     """
     resume = settings.resources.work_dir is not None
     if isinstance(X, Graph):
@@ -58,7 +59,7 @@ def read_job(model: Any, settings: Settings, X: Any, adjacency: Any, *, reset: b
         check_limit(
             reading_nbytes(adjacency),
             settings.resources.limit,
-            "bringing the graph into canonical form may take",
+            "converting the graph to canonical form may need",
             "raise the limit, or pass the result of nafs.graph.read_adjacency",
         )
         graph = read_adjacency(
@@ -77,17 +78,19 @@ def _validate(model: Any, X: Any, reset: bool | None) -> Any:
 
 
 def _check_graph(model: Any, graph: Graph, adjacency: Any, reset: bool | None) -> None:
-    """Raise where a graph does not go with the model."""
+    """Raise if a graph does not match the model."""
     if adjacency is not None:
-        raise InputTypeError("a Graph brings its own edges: leave adjacency out")
+        raise InputTypeError("a Graph has its own edges: leave adjacency out")
     if model.directed is not None and model.directed != graph.adjacency.directed:
         raise InputError(
-            Parameter("directed", model.directed), f", but the graph was read with {graph.adjacency.directed}"
+            Parameter("directed", model.directed),
+            ", but the graph was read with ",
+            Parameter("directed", graph.adjacency.directed),
         )
     if graph.features is None:
         raise InputError(
-            "the graph has no features; nafs.embed(graph) makes structural ones, or use "
-            "graph.with_features(...)"
+            "the graph has no features; use nafs.embed(graph), which computes structural ones, or add some "
+            "with graph.with_features(...)"
         )
     width = graph.features.shape[1]
     if reset:
@@ -98,8 +101,8 @@ def _check_graph(model: Any, graph: Graph, adjacency: Any, reset: bool | None) -
         raise InputError(f"the graph has {width} features, but fit saw {model.n_features_in_}")
 
 
-def _copied(read: Features | Adjacency, given: Any) -> int:
-    """Bytes that reading an input took besides the caller's own arrays."""
-    if read is given or (isinstance(read, Features) and read.matrix is given):
+def _copied(read: Features | Adjacency, original: Any) -> int:
+    """Bytes that reading an input allocated besides the caller's own arrays."""
+    if read is original or (isinstance(read, Features) and read.matrix is original):
         return 0
     return read.nbytes

@@ -1,4 +1,4 @@
-"""A job: what is to be embedded, and with which settings."""
+"""A job: the graph and features to embed, and the settings."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from nafs.structure import structural_features
 class Job:
     """A graph, its features and the settings.
 
-    Components, checksums and structural features take time: they are found when first asked for, and at most
+    Components, checksums and structural features are expensive: they are computed on first use and at most
     once.
 
     Parameters
     ----------
     adjacency : Adjacency
     given : Features or None
-        Where there are none, structural features are made from the edges.
+        The graph's own features. Without any, structural features are computed from the edges.
     settings : Settings
     held : int
-        Bytes that copies of the inputs hold already; they count towards the memory limit.
+        Bytes already in use by copies of the inputs; they count towards the memory limit.
     dtype : {"float32", "float16"}
-        Of the embedding.
+        Type of the embedding.
     resume : bool
         Resume the interrupted run in the work folder, if there is one.
     client : dask.distributed.Client or str, optional
@@ -62,30 +62,30 @@ class Job:
         resume: bool = False,
         client: Any = None,
     ) -> Job:
-        """The job of embedding a graph."""
+        """The job to embed a graph."""
         ids = graph.id_array if graph.has_ids else None
         return cls(graph.adjacency, graph.features, settings, 0, dtype, resume, client, ids)
 
     @property
     def is_structural(self) -> bool:
-        """Whether the features are made from the edges."""
+        """Whether the features are computed from the edges."""
         return self.given is None
 
     @cached_property
     def features(self) -> Features:
-        """The features, made from the edges where the graph has none."""
+        """The graph's own features, or structural ones."""
         return self.remake(self.adjacency) if self.given is None else self.given
 
     @property
     def size(self) -> FeatureSize:
-        """Size of the features; structural ones need not be made for that."""
+        """Size of the features; does not compute structural ones."""
         if self.given is not None:
             return FeatureSize.of(self.given)
         columns = self.settings.preparations.columns
         return FeatureSize(columns, 4 * self.adjacency.n_nodes * columns)
 
     def remake(self, adjacency: Adjacency) -> Features:
-        """Structural features of a graph, within the memory limit."""
+        """Compute structural features of a graph, within the memory limit."""
         preparations, resources = self.settings.preparations, self.settings.resources
         return read_features(
             structural_features(
@@ -105,7 +105,7 @@ class Job:
 
     @cached_property
     def fingerprint(self) -> dict[str, Any]:
-        """Checksums that tell these inputs from others."""
+        """Checksums that identify the inputs."""
         return fingerprint(self.adjacency, self.features)
 
     @property
@@ -115,6 +115,6 @@ class Job:
             return ()
         preparations = self.settings.preparations
         return (
-            f"no features given: {preparations.columns} structural features from the graph alone "
-            f"(seed {preparations.seed})",
+            f"the graph has no features: {preparations.columns} structural features are computed from its "
+            f"edges (seed {preparations.seed})",
         )

@@ -1,4 +1,4 @@
-"""All settings of an embedding in one checked value, made of those of each room."""
+"""All settings of an embedding in one validated object, composed of those of each package."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Settings:
 
     @classmethod
     def of(cls, **options: Any) -> Settings:
-        """Settings from options by name, whichever room they belong to."""
+        """Build settings from keyword options."""
         unknown = options.keys() - set(option_names())
         if unknown:
             raise InputTypeError(_unknown_option(min(unknown)))
@@ -46,13 +46,13 @@ class Settings:
 
     @property
     def preprocessing(self) -> str:
-        """Preprocessing of the features; by default "auto" if the number of hops is, and "none" otherwise."""
+        """Preprocessing of the features; by default "auto" if the number of hops is "auto", else "none"."""
         if self.preparations.preprocessing is not None:
             return self.preparations.preprocessing
         return AUTO if self.method.n_hops == AUTO else "none"
 
     def with_hops(self, n_hops: int) -> Settings:
-        """The same with a number of hops, and the features still prepared as before."""
+        """Settings with another number of hops and the same preprocessing."""
         return replace(
             self,
             method=replace(self.method, n_hops=n_hops),

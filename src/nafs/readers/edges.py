@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency
-from nafs.graph.adjacency import MAX_NODES, Merging, merge_edges
+from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
 from nafs.graph.ids import id_column
 from nafs.graph.numbers import numbers_of
@@ -309,13 +309,14 @@ def check_weights(edges: Edges, where: str) -> None:
     weights = edges.weights
     if weights is None:
         return
-    bad = ~((weights >= 0) & (weights <= LARGEST))
+    bad = ~((weights == 0) | ((weights >= SMALLEST) & (weights <= LARGEST)))
     if not bad.any():
         return
     row = int(np.flatnonzero(bad)[0])
     value = "missing or not a number" if np.isnan(weights[row]) else weights[row]
     a, b = (edges.ids[int(ends[row])].as_py() for ends in (edges.sources, edges.targets))
-    rest = f" ({a!r} → {b!r}): the weight is {value}; weights are numbers from 0 to {LARGEST:.0e}"
+    allowed = f"weights are 0, or numbers from {SMALLEST:.0e} to {LARGEST:.0e}"
+    rest = f" ({a!r} → {b!r}): the weight is {value}; {allowed}"
     error = BadWeightError(f"{where}: edge {row + 1}{rest}")
     error.row, error.rest = row, rest
     raise error

@@ -30,6 +30,7 @@ from nafs.readers.summary import edges_line
 from nafs.readers.tables import TableOptions, find_files
 
 _GRAPHML = (".graphml", ".graphml.gz")
+_GRAPHML_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zlib.error)
 _SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit
 _GROWTH = 32  # bytes of memory for each byte of a compressed table, at most
 _LEAST = 128 << 20  # bytes that DuckDB and Python take however small a table is
@@ -47,6 +48,8 @@ def read_graph(
     label_column: str | int | None = None,
     id_type: Literal["auto", "text"] = "auto",
     ignore: Sequence[str] = (),
+    text: Sequence[str] = (),
+    category: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
@@ -79,6 +82,10 @@ def read_graph(
         "text" takes ids as they are written, even if they look like measurements (0704.0001).
     ignore : sequence of str
         Columns of the feature table to leave out.
+    text, category : sequences of str
+        Columns of the feature table that hold text or categories, where their values do not show it. Tables
+        with words, dates or gaps are encoded by skrub (``pip install 'nafs[tables]'``); ``notes`` says what
+        was done to each column.
     delimiter, header, comment : optional
         How text tables are written; judged by their first lines where not given. Lines above the first row
         that start with # or % are comments; ``comment=""`` says that there are none, and a sign says that a
@@ -114,7 +121,9 @@ def read_graph(
 
         def nodes(known: Any, renames: bool = False) -> tuple[NodeTable | None, NodeTable | None]:
             kept = label_column if label_path is None else None
-            table = _nodes(node_path, options, known, renames, id_column, kept, ignore, progress)
+            table = _nodes(
+                node_path, options, known, renames, id_column, kept, ignore, text, category, progress
+            )
             names = table.ids if renames and table is not None and not table.numbered else known
             return table, _labels(label_path, options, names, id_column, label_column, progress)
 
@@ -133,7 +142,8 @@ def read_graph(
         if path.lower().endswith(_GRAPHML):
             return _with_tables(_graphml(path, directed, self_loops), nodes, missing)
         if is_matrix(path):
-            return _from_matrix(path, nodes, missing, directed=directed, self_loops=self_loops)
+            limit = parse_memory(memory_limit)
+            return _from_matrix(path, nodes, missing, limit, directed=directed, self_loops=self_loops)
         listed = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
         if not len(listed.sources) and node_path is None:
             raise InputError(f"{path}: there are no edges in it")
@@ -156,10 +166,12 @@ def read_graph(
             raise explain(error, path, text=True) from None
 
 
-def _from_matrix(path: str, nodes: Any, missing: str, *, directed: bool, self_loops: bool) -> Graph:
+def _from_matrix(
+    path: str, nodes: Any, missing: str, limit: int | None, *, directed: bool, self_loops: bool
+) -> Graph:
     import pyarrow as pa
 
-    matrix = read_matrix(path)
+    matrix = read_matrix(path, limit)
     adjacency, merging = _named_error(
         path, lambda: merge_edges(matrix, directed=directed, self_loops=self_loops)
     )
@@ -210,6 +222,8 @@ def _nodes(
     key: str | int | None,
     label: str | int | None,
     ignore: Sequence[str],
+    text: Sequence[str],
+    category: Sequence[str],
     progress: RowsRead | None,
 ) -> NodeTable | None:
     import pyarrow as pa
@@ -225,6 +239,8 @@ def _nodes(
             id_column=key,
             label_column=label,
             ignore=ignore,
+            text=text,
+            category=category,
             progress=progress,
         )
     matrix = read_matrix(path)
@@ -320,7 +336,7 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
         raise MissingExtraError("reading GraphML needs networkx: pip install networkx") from None
     try:
         found = networkx.read_graphml(path)
-    except (ParseError, networkx.NetworkXError, ValueError, KeyError, OSError, EOFError, zlib.error) as error:
+    except (*_GRAPHML_DAMAGE, ParseError, networkx.NetworkXError) as error:
         if isinstance(error, PermissionError):
             raise
         raise InputError(f"{path}: cannot be read as GraphML ({error})") from None

@@ -17,6 +17,7 @@ from nafs.graph.numbers import feature_matrix
 from nafs.readers.edges import Edges, duckdb_connection, edges_from_columns
 from nafs.readers.evidence import Evidence
 from nafs.readers.join import NodeTable, join
+from nafs.readers.mixed import encode, needs_encoding
 from nafs.readers.roles import edge_columns, label_name
 
 
@@ -30,6 +31,8 @@ def from_edges(
     id_column: str | int | None = None,
     features: Sequence[str] | None = None,
     label_column: str | int | None = None,
+    text: Sequence[str] = (),
+    category: Sequence[str] = (),
     directed: bool = False,
     self_loops: bool = False,
     missing: Literal["zeros", "error"] = "zeros",
@@ -52,6 +55,9 @@ def from_edges(
         Columns of ``nodes``; by default all others. A column may hold lists of equal length.
     label_column : str or int, optional
         Column of ``nodes``; by default the one named label or class, if there is one.
+    text, category : sequences of str
+        Columns of ``nodes`` that hold text or categories, where their values do not show it; see
+        :func:`nafs.read_graph`.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways. Weights of an edge that
         is listed twice add up; listed in both directions, the larger one counts.
@@ -74,7 +80,9 @@ def from_edges(
     listed = _edges(edges, source, target, weight)
     table = None
     if nodes is not None:
-        table = node_table(nodes, listed.ids, id_column, features, label_column, "nodes")
+        table = node_table(
+            nodes, listed.ids, id_column, features, label_column, "nodes", text=text, category=category
+        )
     return join(listed, table, directed=directed, self_loops=self_loops, missing=missing)
 
 
@@ -138,6 +146,8 @@ def node_table(
     features: Sequence[str] | None,
     label_column: str | int | None,
     where: str,
+    text: Sequence[str] = (),
+    category: Sequence[str] = (),
 ) -> NodeTable:
     """Ids, features and labels out of a frame with one row per node."""
     table, index = with_index(table_of(nodes, where), where)
@@ -150,8 +160,14 @@ def node_table(
     else:
         columns = [str(pick(names, name, "features", where)) for name in features]
     ids = as_ids(table[key], f"{where}: column {key!r}")
-    matrix, feature_names = feature_matrix(table, columns, where) if columns else (None, None)
+    matrix = feature_names = encoder = None
+    if columns and (text or category or needs_encoding(table.select(columns))):
+        encoder, matrix = encode(table.select(columns), where, text=text, category=category)
+        feature_names = encoder.names()
+    elif columns:
+        matrix, feature_names = feature_matrix(table, columns, where)
     labels = None if label is None else as_arrow(table[label], "labels")
-    rows = NodeTable(ids, matrix, feature_names, labels, where)
-    rows.describe(key, label, [name for name in table.column_names if name not in (key, label, *columns)])
+    rows = NodeTable(ids, matrix, feature_names, labels, where, encoder=encoder)
+    used = {key, label, *columns}
+    rows.describe(key, label, [name for name in table.column_names if name not in used])
     return rows

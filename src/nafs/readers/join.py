@@ -27,7 +27,9 @@ from nafs.graph.adjacency import find_stack_level
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.graph.node_columns import listed_values
 from nafs.readers.edges import Edges
+from nafs.readers.mixed import balanced
 from nafs.readers.summary import columns_line
+from nafs.tables import TableEncoder
 
 _ROWS = 1 << 14  # copied in one go
 
@@ -45,6 +47,7 @@ class NodeTable:
     notes: list[str] = field(default_factory=list)
     allocate: Allocate = np.empty
     columns: str = ""  # what the columns of the table became
+    encoder: TableEncoder | None = None  # of a table of mixed columns
 
     def describe(self, key: str, label: str | None, unused: Sequence[str]) -> None:
         """Note what the columns became."""
@@ -91,7 +94,7 @@ def join(
     if labels is not None:
         known = _labels_for(ids, labels, notes)
     notes += isolated_note(adjacency)
-    return Graph(
+    graph = Graph(
         adjacency,
         features,
         ids=ids,
@@ -99,6 +102,7 @@ def join(
         feature_names=names,
         notes=[whole_line(line, nodes, labels), *notes],
     )
+    return graph if nodes is None else balanced(graph, nodes.encoder, nodes.where)
 
 
 def whole_line(edges: str, *tables: NodeTable | None) -> str:
@@ -143,7 +147,8 @@ def attach(
     if labels is not None:
         known = _labels_for(names, labels, notes)
     notes += isolated_note(adjacency)
-    return Graph(adjacency, features, ids=ids, labels=known, feature_names=feature_names, notes=notes)
+    graph = Graph(adjacency, features, ids=ids, labels=known, feature_names=feature_names, notes=notes)
+    return graph if nodes is None else balanced(graph, nodes.encoder, nodes.where)
 
 
 def without_features(where: str, ids: Any, n: int, missing: str, notes: list[str]) -> None:

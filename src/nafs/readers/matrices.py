@@ -1,8 +1,7 @@
-"""Matrices in files: MatrixMarket, SciPy .npz and NumPy .npy. No pickle is opened."""
+"""Matrices in files: MatrixMarket, SciPy .npz and NumPy .npy. No pickle is opened, no claim is believed."""
 
 from __future__ import annotations
 
-import gzip
 import zipfile
 import zlib
 from pathlib import Path
@@ -10,11 +9,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from nafs._support.errors import InputError
+from nafs._support.budget import show_bytes
+from nafs._support.errors import InputError, MemoryLimitError, Parameter
+from nafs._support.npy import load_npy, read_npy
+from nafs.readers.matrix_market import check_plausible, read_matrix_market
 
-_DAMAGE = (ValueError, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error)
 _MATRIX_ENDINGS = (".mtx", ".mtx.gz", ".npz", ".npy")
+_MOST_UNPACKED = 200  # times the packed size; published matrices pack to a tenth or so
+_SMALL = 64 << 20  # bytes that may be unpacked from anything
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
 def is_matrix(path: str) -> bool:
@@ -22,47 +27,87 @@ def is_matrix(path: str) -> bool:
     return path.lower().endswith(_MATRIX_ENDINGS)
 
 
-def read_matrix(path: str) -> Any:
+def read_matrix(path: str, limit: int | None = None) -> Any:
     """The matrix in a file, sparse or dense.
 
     Parameters
     ----------
     path : str
         .mtx, .mtx.gz (MatrixMarket), .npz (as ``scipy.sparse.save_npz`` writes it) or .npy.
+    limit : int, optional
+        Bytes that it may take unpacked.
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"no such file: {path}")
     lower = path.lower()
     try:
         if lower.endswith(".npy"):
-            return np.load(path, mmap_mode="r", allow_pickle=False)
+            return load_npy(path)
         if lower.endswith(".npz"):
-            return _read_npz(path)
-        return _read_matrix_market(path)
-    except (*_DAMAGE, KeyError, OverflowError) as error:
-        raise InputError(f"{path}: cannot be read as a matrix ({_reason(error)})") from None
+            return _read_npz(path, limit)
+        return read_matrix_market(path)
+    except InputError as error:
+        raise type(error)("cannot be read as a matrix (", *error.parts, ")").at(path) from None
 
 
-def _reason(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    if "allow_pickle" in text or "pickled" in text.lower() or "Python objects" in text:
-        return "it holds pickled objects, which are not opened: save numbers only"
-    return text.splitlines()[0]
+def _read_npz(path: str, limit: int | None) -> Any:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            arrays = _members(archive, Path(path).stat().st_size, path, limit)
+    except _DAMAGE as error:
+        if isinstance(error, (InputError, PermissionError)):
+            raise
+        raise InputError(f"{path} is not a whole .npz archive ({error})") from None
+    if "format" in arrays:
+        return _assemble(arrays, path)
+    if len(arrays) == 1:
+        return next(iter(arrays.values()))
+    shown = ", ".join(sorted(arrays)[:6])
+    raise InputError(f"{path} holds {shown}; expected a sparse matrix as scipy.sparse.save_npz writes it")
 
 
-def _read_matrix_market(path: str) -> Any:
-    from scipy.io import mmread
+def _members(archive: zipfile.ZipFile, packed: int, path: str, limit: int | None) -> dict[str, NDArray[Any]]:
+    infos = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+    unpacked = sum(info.file_size for info in infos)
+    if len(infos) > 64 or unpacked > _SMALL + _MOST_UNPACKED * packed:
+        raise InputError(f"{path} unpacks to {show_bytes(unpacked)}, more than is plausible")
+    if limit is not None and unpacked > limit:
+        raise MemoryLimitError(
+            f"{path} unpacks to {show_bytes(unpacked)}, more than the {show_bytes(limit)} of ",
+            Parameter("memory_limit"),
+            "; give the edges as a table, or a saved graph",
+        )
+    arrays = {}
+    for info in infos:
+        name = info.filename.removesuffix(".npy")
+        with archive.open(info) as file:
+            arrays[name] = read_npy(file, info.file_size, f"{path}: {name}")
+    return arrays
 
-    return mmread(path, spmatrix=False)
+
+def _assemble(arrays: dict[str, NDArray[Any]], path: str) -> Any:
+    """A sparse matrix from the arrays of SciPy's format; indices are checked where they are used."""
+    try:
+        kind = arrays["format"].item()
+        kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
+        shape = tuple(int(size) for size in arrays["shape"])
+        data = arrays["data"]
+        if len(shape) != 2 or not all(0 <= size < 2**31 for size in shape) or data.dtype.kind not in "biuf":
+            raise InputError(f"{path} claims a matrix of shape {shape} that holds {data.dtype}")
+        check_plausible(max(shape), data.size, path)
+        if kind == "coo":
+            return sp.coo_array((data, (_whole(arrays["row"]), _whole(arrays["col"]))), shape=shape)
+        if kind in ("csr", "csc", "bsr"):
+            parts = (data, _whole(arrays["indices"]), _whole(arrays["indptr"]))
+            return {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind](parts, shape=shape)
+    except (KeyError, ValueError, TypeError, UnicodeDecodeError, IndexError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} does not fit together as a sparse matrix ({error})") from None
+    raise InputError(f"{path} holds a matrix in the format {kind[:20]!r}; csr, csc, bsr and coo are read")
 
 
-def _read_npz(path: str) -> Any:
-    with np.load(path, allow_pickle=False) as content:
-        keys = set(content.files)
-        if "format" in keys:
-            return sp.load_npz(path)
-        if len(keys) == 1:
-            return content[next(iter(keys))]
-    raise InputError(
-        f"it holds {', '.join(sorted(keys)[:6])}; expected a sparse matrix as scipy.sparse.save_npz writes it"
-    )
+def _whole(indices: NDArray[Any]) -> NDArray[Any]:
+    if indices.dtype.kind not in "iu" or indices.ndim != 1:
+        raise InputError(f"indices must be whole numbers; found {indices.dtype} of shape {indices.shape}")
+    return np.ascontiguousarray(indices)

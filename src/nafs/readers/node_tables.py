@@ -18,8 +18,10 @@ from nafs.readers.dialect import is_number
 from nafs.readers.edges import Bounds, RowsRead
 from nafs.readers.evidence import MEASUREMENT
 from nafs.readers.join import NodeTable
+from nafs.readers.mixed import encode, needs_encoding
 from nafs.readers.roles import label_name
 from nafs.readers.tables import Table, TableOptions
+from nafs.tables import TableEncoder
 
 _VALUES = 1 << 24  # handed over at a time
 
@@ -33,6 +35,8 @@ def read_nodes(
     id_column: str | int | None = None,
     label_column: str | int | None = None,
     ignore: Sequence[str] = (),
+    text: Sequence[str] = (),
+    category: Sequence[str] = (),
     labels_only: bool = False,
     progress: RowsRead | None = None,
 ) -> NodeTable:
@@ -46,7 +50,7 @@ def read_nodes(
         Ids of the nodes, as far as they are known.
     renames : bool
         Whether the table may name nodes that have only numbers so far.
-    id_column, label_column, ignore
+    id_column, label_column, ignore, text, category
         As in :func:`nafs.read_graph`.
     labels_only : bool
         Read no features.
@@ -72,8 +76,20 @@ def read_nodes(
     if labels_only:
         label = label or _only(others, key, path)
         others = []
-    ids, labels, features, feature_names = _read(table, key, label, others, progress)
-    unused = [name for name in table.columns if name not in (key, label, *others)]
+    encoder: TableEncoder | None = None
+    feature_names: list[str] | None
+    forced = {
+        kind: [str(pick(names, name, "features", path)) for name in chosen]
+        for kind, chosen in (("text", text), ("category", category))
+    }
+    if others and (text or category or needs_encoding(table.first_rows(others))):
+        ids, labels, _, _ = _read(table, key, label, [], progress)
+        encoder, features = encode(_mixed_columns(table, others), path, **forced)
+        feature_names = encoder.names()
+    else:
+        ids, labels, features, feature_names = _read(table, key, label, others, progress)
+    used = {key, label, *others}
+    unused = [name for name in table.columns if name not in used]
     notes = [f"{path}: {table.comments} line(s) skipped as comments"] if table.comments else []
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
     found = NodeTable(
@@ -84,9 +100,19 @@ def read_nodes(
         path,
         notes=notes,
         allocate=(options.bounds or Bounds()).allocate,
+        encoder=encoder,
     )
     found.describe(key, label, unused)
     return found
+
+
+def _mixed_columns(table: Table, names: Sequence[str]) -> Any:
+    """All values of some columns as an Arrow table, those of a text table as text."""
+    import pyarrow as pa
+
+    kinds = [table.kinds.get(name, "VARCHAR") for name in names]
+    batches = list(table.batches(names, kinds, 1 << 16))
+    return pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in names})
 
 
 def _with_header(path: str, options: TableOptions, known: Any) -> Table:

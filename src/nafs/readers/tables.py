@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from nafs.readers.edges import Bounds, duckdb_connection
 from nafs.readers.evidence import Evidence
 from nafs.readers.explain import explain
 from nafs.readers.text import first_lines, line_of_row, without_comments
+from nafs.readers.wide import WIDE, WideTextError, wide_batches
 
 _LOOKED_AT = 1000  # rows that are read to see what columns hold
 
@@ -73,6 +74,7 @@ class Table:
         self.index: Index | None = None
         self.index_range: range | None = None  # of an index that is not stored
         self.comments = 0
+        self._longest = 0  # characters of a line
         self._parts: list[tuple[Dialect | None, list[str]]] = []  # files in a row that are written alike
         self._opened: dict[str, str] = {}  # what DuckDB opens: the file that it stands for
         self._copies: Path | None = None
@@ -85,9 +87,9 @@ class Table:
         """Look at the first lines of every file: a header in the first only is usual for split files."""
         said = self.options
         for name in self.files:
-            dialect = judge(
-                first_lines(name), name, delimiter=said.delimiter, header=said.header, comment=said.comment
-            )
+            lines = first_lines(name)
+            self._longest = max(self._longest, *(len(line) for line in lines))
+            dialect = judge(lines, name, delimiter=said.delimiter, header=said.header, comment=said.comment)
             self.comments += 0 if said.comment else dialect.comments  # or counted while they are removed
             dialect = replace(dialect, comments=0)
             if not self.columns:
@@ -158,8 +160,27 @@ class Table:
         with duckdb_connection(self.options.bounds) as duck, self._explained():
             yield duck, " UNION ALL ".join(queries), [_escaped(files) for _, files in self._parts]
 
+    @property
+    def wide(self) -> bool:
+        """Whether a text table has so many columns that it is read in another way."""
+        return self.text and len(self.columns) > WIDE
+
+    def _wide_batches(self, columns: Sequence[str], kinds: Sequence[str]) -> Generator[Any, None, None]:
+        for dialect, files in self._parts:
+            assert dialect is not None
+            for path in files:
+                try:
+                    yield from wide_batches(path, dialect, columns, kinds, self._longest)
+                except WideTextError as error:
+                    line = None if error.row is None else line_of_row(path, dialect, error.row)[0]
+                    place = self._opened[path] + ("" if line is None else f", line {line}")
+                    raise InputError(f"{place}: ", *error.reason) from None
+
     def batches(self, columns: Sequence[str], kinds: Sequence[str], rows: int) -> Iterator[Any]:
         """Record batches of the given columns; text tables are read as the given DuckDB types."""
+        if self.wide:
+            yield from self._wide_batches(columns, kinds)
+            return
         with self.query(columns, kinds) as (duck, query, parameters):
             for batch in duck.sql(query, params=parameters).to_arrow_reader(rows):
                 yield batch.rename_columns(list(columns))
@@ -171,11 +192,20 @@ class Table:
 
         if self.index is not None and name == self.index.column and self.index_range is not None:
             return pa.array(np.arange(self.index_range.start, self.index_range.stop, self.index_range.step))
+        if self.wide:
+            return pa.chunked_array([batch.column(0) for batch in self._wide_batches([name], ["VARCHAR"])])
         with self.query([name], ["VARCHAR"]) as (duck, query, parameters):
             return duck.sql(query, params=parameters).to_arrow_table().column(0)
 
     def first_rows(self, columns: Sequence[str]) -> Any:
         """The first rows as an Arrow table, text tables' as text."""
+        if self.wide:
+            import pyarrow as pa
+
+            batches = self._wide_batches(columns, ["VARCHAR"] * len(columns))
+            first = next(batches, None)
+            batches.close()
+            return pa.table({name: [] for name in columns}) if first is None else pa.table(first)[:_LOOKED_AT]
         with self.query(columns, ["VARCHAR"] * len(columns)) as (duck, query, parameters):
             limited = f"SELECT * FROM ({query}) LIMIT {_LOOKED_AT}"
             return duck.sql(limited, params=parameters).to_arrow_table().rename_columns(list(columns))

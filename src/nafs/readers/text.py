@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +23,7 @@ def open_bytes(path: str) -> Any:
     Path(path).open("rb").close()  # a clear PermissionError or IsADirectoryError
     lower = path.lower()
     packing = "gzip" if lower.endswith(".gz") else "zstd" if lower.endswith((".zst", ".zstd")) else None
-    return pa.input_stream(path, compression=packing)
+    return pa.input_stream(os.path.abspath(path), compression=packing)  # or ~ would mean the home folder
 
 
 def first_lines(path: str) -> list[str]:

@@ -1,6 +1,7 @@
-"""The page a person looks at."""
+"""The page that people explore an embedding with."""
 
+from nafs.report.columns import Column, read_columns
 from nafs.report.contents import collect
 from nafs.report.page import render, write_page
 
-__all__ = ["collect", "render", "write_page"]
+__all__ = ["Column", "collect", "read_columns", "render", "write_page"]

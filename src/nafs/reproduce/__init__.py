@@ -1,1 +1,1 @@
-"""The paper's tables, measured again beside the published numbers."""
+"""Reproduction of the paper's tables and figures, next to the published numbers."""

@@ -1,4 +1,4 @@
-"""The figures of the ablations on PubMed: how hops are weighted, and how the r's are combined, over K."""
+"""The ablations on PubMed: weighting of the hops, and ensemble of the r's, over K."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def _key(name: str, choice: str, seeds: int) -> str:
 def _measure(settings: Mapping[str, Any], hops: Sequence[int], seeds: int) -> Values:
     """NMI for each K, from one pass over the hops."""
     graph = dataset(DATASET).graph
-    found = {}
+    cell = {}
     for hop, matrix in NAFS(max(hops), **settings).sweep(graph, hops=hops):
         result = evaluate_clustering(matrix, graph, method="kmeans", seeds=seeds, n_init=STARTS)
-        found[str(hop)] = result.values["NMI"]
-    return found
+        cell[str(hop)] = result.values["NMI"]
+    return cell
 
 
 def _cells(name: str, choices: Choices, hops: Sequence[int], effort: Effort) -> list[Cell]:
@@ -58,8 +58,8 @@ def _write(
     seeds = effort.seeds
     curves = {}
     for choice in choices:
-        found = store[_key(name, choice, seeds)]
-        curves[choice] = (hops, [100 * np.asarray(found[str(hop)]) for hop in hops])
+        cell = store[_key(name, choice, seeds)]
+        curves[choice] = (hops, [100 * np.asarray(cell[str(hop)]) for hop in hops])
     figure = plot_curves(curves, title=f"PubMed, node clustering: {title}")
     rows = [
         [choice, *(percent(store[_key(name, choice, seeds)][str(hop)]) for hop in hops)] for choice in choices

@@ -1,4 +1,4 @@
-"""ogbn-arxiv: accuracy against time. It runs where the data set is present."""
+"""Accuracy against time on ogbn-arxiv, measured if the data set is present."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _write(store: Store, effort: Effort) -> list[Path]:
     header = ["method", "ACC", "fit", "in all"]
     if not is_present(find(NAME)):
         remark = (
-            f"Not measured: {NAME} is not in the data folder. `nafs datasets fetch {NAME}` brings it, or put "
-            f"{', '.join(file.path for file in find(NAME).files)} into the folder that NAFS_DATA_HOME names."
+            f"Not measured: {NAME} is not in the data folder. Run `nafs datasets fetch {NAME}`, or put "
+            f"{', '.join(file.path for file in find(NAME).files)} into the folder NAFS_DATA_HOME."
         )
         return store.table(NAME, TITLE, [remark], header, [])
     figure = new_figure(6.5, 4.5)
@@ -72,8 +72,8 @@ def _write(store: Store, effort: Effort) -> list[Path]:
     axis.grid(alpha=0.3)
     axis.legend()
     remarks = [
-        "Published split. Embeddings are judged by a logistic regression whose strength is chosen on validation "
-        "nodes, networks as they are.",
+        "Published split. Embeddings are evaluated by logistic regression, with the regularisation chosen on "
+        "the validation nodes; networks are evaluated directly.",
         *missing_extra("classification"),
         f"![]({NAME}.png)",
     ]

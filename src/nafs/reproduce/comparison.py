@@ -32,8 +32,8 @@ HEADER = ["data set", "method", "metric", "published", "here", f"{HOPS} hops, he
 EXPLANATION = (
     "Rivals have the settings of their papers. NAFS has the hops of its authors' program for each data set "
     f"and variant, the best of 1 to 70, and in the next column {HOPS} hops everywhere. A published number of "
-    "NAFS that is not reached here, by more than two deviations and half a point, is marked !. Time is that of "
-    "one fit, memory its peak above what the process held before."
+    "NAFS that is not reached here, by more than two deviations and half a point, is marked !. Time is "
+    "that of one fit, memory its peak above what the process held before."
 )
 
 
@@ -158,8 +158,8 @@ CLUSTERING = Task(
     published.CLUSTERS_OF_OTHERS,
     published.CLUSTER_HOPS,
     f"K-means on the embedding as it is, best of {STARTS} starts ({STARTS_LARGE} on PubMed); mean ± "
-    "deviation over {seeds} seeds. AGC, MGAE, SAGSC and spectral clustering (SC) have the input of K-means that "
-    "their papers prescribe; DAEGC, GCC, S²CAG and M-S²CAG find clusters themselves.",
+    "deviation over {seeds} seeds. AGC, MGAE, SAGSC and spectral clustering (SC) have the input of "
+    "K-means that their papers prescribe; DAEGC, GCC, S²CAG and M-S²CAG find clusters themselves.",
 )
 CLASSIFICATION = Task(
     "classification",
@@ -170,9 +170,9 @@ CLASSIFICATION = Task(
     published.CLASSES_OF_OTHERS,
     published.CLUSTER_HOPS,
     "Public split. Rivals that are trained with labels are judged as they are, at their best epoch on "
-    "validation nodes (mean ± deviation over {seeds} seeds); embeddings by a logistic regression whose strength "
-    "is chosen on validation nodes. The paper does not say its number of hops for this task; those of its "
-    "clustering table are used.",
+    "validation nodes (mean ± deviation over {seeds} seeds); embeddings by a logistic regression whose "
+    "strength is chosen on validation nodes. The paper does not say its number of hops for this task; "
+    "those of its clustering table are used.",
 )
 
 

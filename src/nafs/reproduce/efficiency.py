@@ -104,12 +104,12 @@ def _write(store: Store, effort: Effort) -> list[Path]:
     axis.set_title("Time to embed, with the paper's number of hops for clustering")
     axis.legend()
     remarks = [
-        "Seconds to embed (SciPy's product uses one core, all else as many as there are), median of 3 runs, or "
-        "one that takes over ten seconds; NAFS with the paper's hops for clustering (for the mean 17 on Cora, 15 "
-        "on Citeseer, 56 on PubMed). The last column is how many times as long a method takes as NAFS-mean, "
-        "which is measured before and after it in the same process.",
-        "The paper shows bars without numbers; its text says that training GAE takes up to 65.4 times, and AGE "
-        "88.6 times, as long as NAFS on PubMed.",
+        "Seconds to embed (SciPy's product uses one core, all else as many as there are), median of 3 "
+        "runs, or one that takes over ten seconds; NAFS with the paper's hops for clustering (for the "
+        "mean 17 on Cora, 15 on Citeseer, 56 on PubMed). The last column is how many times as long a "
+        "method takes as NAFS-mean, which is measured before and after it in the same process.",
+        "The paper shows bars without numbers; its text says that training GAE takes up to 65.4 times, "
+        "and AGE 88.6 times, as long as NAFS on PubMed.",
         *missing_extra("links"),
         f"![]({NAME}.png)",
     ]

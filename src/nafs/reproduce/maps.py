@@ -1,4 +1,4 @@
-"""The figure of t-SNE maps of Cora: NAFS keeps classes apart over 200 hops, Â^k X does not."""
+"""The figure of t-SNE maps of Cora: NAFS keeps the classes apart over 200 hops, unlike Â^k X."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e
 
 
 def _measure(weighting: str, seeds: int) -> Values:
-    """Places on the map at each hop, and the NMI of K-means."""
+    """Coordinates of the map, and the NMI of K-means, for each number of hops."""
     graph = dataset(DATASET).graph
     assert graph.labels is not None
-    found: Values = {}
+    cell: Values = {}
     for hop, matrix in NAFS(max(HOPS), 0.5, weighting=weighting).sweep(graph, hops=HOPS):
-        # Endless smoothing leaves differences of rounding size; t-SNE blows them up like any other.
+        # After many hops rows differ only by rounding errors, which t-SNE magnifies.
         places = tsne(matrix, n_threads=2).round(2)
-        found[f"{hop} x"], found[f"{hop} y"] = places.T.tolist()
+        cell[f"{hop} x"], cell[f"{hop} y"] = places.T.tolist()
         result = evaluate_clustering(matrix, graph, method="kmeans", seeds=seeds, n_init=3)
-        found[f"{hop} NMI"] = result.values["NMI"]
-    return found
+        cell[f"{hop} NMI"] = result.values["NMI"]
+    return cell
 
 
 def _key(row: str, seeds: int) -> str:
@@ -64,7 +64,7 @@ def _write(store: Store, effort: Effort) -> list[Path]:
         line[0].set_ylabel(row, fontsize=13)
     figure.suptitle("Cora: t-SNE of the embedding, coloured by class; NMI of K-means on it, in percent")
     remarks = [
-        f"NMI of K-means, mean over {seeds} seeds, at r = 0.5. The picture shows t-SNE maps of the same.",
+        f"NMI of K-means, mean over {seeds} seeds, at r = 0.5. The figure shows t-SNE maps of them.",
         f"![]({NAME}.png)",
     ]
     header = ["", *(f"{hop} hops" for hop in HOPS)]

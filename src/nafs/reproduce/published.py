@@ -1,7 +1,7 @@
-"""What the paper reports, in percent, and the number of hops of its authors' program for each data set.
+"""The numbers that the paper reports, in percent, and the hops that its authors' program uses.
 
 W. Zhang et al., "NAFS: A Simple yet Tough-to-beat Baseline for Graph Representation Learning", ICML 2022. The
-paper itself only says that hops from 1 to 70 were tried and the best taken.
+paper itself only says that the best of 1 to 70 hops was used.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ CLASSES_OF_OTHERS: Numbers = {
     "DAGNN": {"cora": (84.4,), "citeseer": (73.3,), "pubmed": (80.5,)},
 }
 
-# NDLS, beside NAFS-concat
+# NDLS, reported next to NAFS-concat
 NDLS_CLUSTERS = {
     "cora": (70.6, 52.9, 47.4),
     "citeseer": (67.5, 41.2, 43.5),
@@ -138,7 +138,7 @@ NDLS_CLUSTERS = {
 }
 NDLS_LINKS = {"cora": (90.6, 91.3), "citeseer": (92.5, 92.8), "pubmed": (95.3, 95.1)}
 
-# AUC and AP of links on PubMed after a share of the edges, or of the nodes' features, is taken away
+# AUC and AP of link prediction on PubMed after a share of the edges, or of the features, is removed
 REMOVED = (0.0, 0.2, 0.4, 0.6)
 WITHOUT_EDGES = {
     "GAE": ((96.4, 96.5), (93.4, 93.7), (92.6, 92.4), (90.6, 90.4)),
@@ -149,7 +149,7 @@ WITHOUT_FEATURES = {
     "NAFS-mean": ((97.4, 97.2), (93.1, 94.4), (87.7, 91.0), (81.7, 86.8)),
 }
 
-# Seconds on uniform samples of the nodes of ogbn-products; None: out of memory (24 GB, on a GPU but for NAFS)
+# Seconds on uniform samples of the nodes of ogbn-products; None: out of memory (24 GB GPU; NAFS on CPU)
 SAMPLES = (10_000, 20_000, 30_000, 50_000, 100_000)
 SAMPLE_SECONDS: dict[str, tuple[float | None, ...]] = {
     "GAE": (10.2, 36.3, None, None, None),
@@ -157,6 +157,6 @@ SAMPLE_SECONDS: dict[str, tuple[float | None, ...]] = {
     "NAFS-mean": (2.8, 6.5, 10.8, 13.8, 23.7),
 }
 
-# Seconds on random graphs, as far as the text tells: (nodes, seconds); and where memory ran out
+# (nodes, seconds) on random graphs as reported in the text, and the size at which memory ran out
 RANDOM_SECONDS = {"NAFS": (100_000, 66.1), "AGE": (10_000, 80.9)}
 RANDOM_OUT_OF_MEMORY = {"GAE": 30_000, "AGE": 80_000}

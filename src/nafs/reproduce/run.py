@@ -1,4 +1,4 @@
-"""All targets by name, and the run that measures what is missing and writes what was asked for."""
+"""All targets by name, and the function that measures their missing cells and writes their files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TARGETS: dict[str, Target] = {
     for target in part.TARGETS
 }
 
-OWN = ("quality",)  # not of the paper, and as long as all of it: measured by name only
+OWN = ("quality",)  # not in the paper, and as slow as all of it: runs only if named
 
 
 def reproduce(
@@ -48,25 +48,24 @@ def reproduce(
     rivals: str = "fast",
     told: Callable[[str, int, int], None] | None = None,
 ) -> list[Path]:
-    """Measure the cells of a target that are not in the folder yet, and write its files.
+    """Measure the missing cells of a target, and write its files.
 
     Parameters
     ----------
     target : Target
     folder : Path
-        Cells that the same source measured before are taken from there.
+        Folder of the results. Cells that the same source code has measured before are reused.
     seeds : int
-        Seeds or splits for each number.
+        Number of seeds or splits per cell.
     rivals : {"none", "fast", "all"}
-        Which rivals to measure: none, those that take less than about a minute each, or all of them, which
-        takes hours.
+        Rivals to measure. "fast" are those that need less than about a minute each; "all" takes hours.
     told : callable, optional
-        Called before each cell with its key, the number of cells done and of all cells; and at the end.
+        Called before each cell, and at the end, with the key, the number of finished cells and their total.
 
     Returns
     -------
     list of Path
-        The files written.
+        The written files.
     """
     check_choice("rivals", rivals, TIERS)
     store, effort = Store(folder), Effort(seeds, rivals)

@@ -1,4 +1,4 @@
-"""Seconds on samples of ogbn-products, and on random graphs: the paper's claims of scale."""
+"""Scalability: seconds on samples of ogbn-products and on random graphs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _shown(cell: Values | None) -> str:
 
 @lru_cache(maxsize=1)
 def _whole() -> Graph:
-    """ogbn-products, or a random graph of its size whose degrees have as heavy a tail."""
+    """ogbn-products, or a random power-law graph of its size."""
     if is_present(find(PRODUCTS)):
         return load_dataset(PRODUCTS).graph
     return power_law(NODES, average_degree=2 * EDGES / NODES, exponent=2.5, n_features=0, n_communities=47)
@@ -70,7 +70,7 @@ def _whole() -> Graph:
 
 @lru_cache(maxsize=1)
 def _sample(count: int) -> Graph:
-    """The edges between nodes drawn at random, and their features (random ones, where there are none)."""
+    """The subgraph of randomly drawn nodes, with its features (random ones if the graph has none)."""
     whole = _whole()
     rng = np.random.default_rng(count)
     nodes = np.sort(rng.choice(whole.n_nodes, count, replace=False))
@@ -88,8 +88,8 @@ def _sample_key(method: str, count: int) -> str:
 
 def _sample_cells(effort: Effort) -> list[Cell]:
     def measure(method: str, count: int) -> Values:
-        found = _seconds(method, _sample(count))
-        return found | {"edges": [float(_sample(count).n_edges)]}
+        cell = _seconds(method, _sample(count))
+        return cell | {"edges": [float(_sample(count).n_edges)]}
 
     return [
         Cell(_sample_key(method, count), partial(measure, method, count), _code(method))
@@ -101,8 +101,8 @@ def _sample_cells(effort: Effort) -> list[Cell]:
 def _write_samples(store: Store, effort: Effort) -> list[Path]:
     header = ["method", *(f"{count:,}" for count in published.SAMPLES)]
     rows = [
-        [f"{method} (as published)", *("out of memory" if s is None else f"{s:g} s" for s in found)]
-        for method, found in published.SAMPLE_SECONDS.items()
+        [f"{method} (as published)", *("out of memory" if s is None else f"{s:g} s" for s in times)]
+        for method, times in published.SAMPLE_SECONDS.items()
     ]
     for method in _METHODS:
         timed = [store.together([_sample_key(method, count)]) for count in published.SAMPLES]
@@ -118,11 +118,12 @@ def _write_samples(store: Store, effort: Effort) -> list[Path]:
     )
     remarks = [
         f"Seconds to embed uniform samples of the nodes, {HOPS} hops, six r, on all cores (SciPy's product "
-        f"uses one), median of 3 runs, or one that takes over ten seconds. {where}",
-        "The published seconds are of another machine, GAE and AGE on a GPU; the paper does not say its "
-        "number of hops. GAE's loss is summed without an n × n matrix here, and beyond 10,000 nodes estimated "
-        "from random pairs; AGE ranks all pairs. A uniform sample keeps an edge only if it keeps both ends: these have less than one "
-        "hundredth of the edges, and show little of how a method deals with a large graph.",
+        f"uses one), median of 3 runs (one run if it takes over ten seconds). {where}",
+        "The published seconds are from another machine, with GAE and AGE on a GPU; the paper does not state "
+        "its number of hops. Our GAE computes its loss without an n × n matrix, and beyond 10,000 nodes "
+        "estimates it from random pairs; AGE ranks all pairs. A uniform sample of nodes keeps an edge "
+        "only if it keeps both ends: these samples have less than one hundredth of the edges, and say little "
+        "about large graphs.",
     ]
     return store.table("scalability", "Scalability on samples of ogbn-products", remarks, header, rows)
 
@@ -187,9 +188,9 @@ def _write_random(store: Store, effort: Effort) -> list[Path]:
     ]
     remarks = [
         f"Seconds to embed Erdős–Rényi graphs with p = {RANDOM_P:g}, {RANDOM_FEATURES} random features, "
-        f"{HOPS} hops, six r, median of 3 runs, or one that takes over ten seconds. The paper does not say "
-        "its number of features or hops; its text names 66.1 s for NAFS at 100,000 nodes, 80.9 s for AGE at "
-        "10,000, and where GAE and AGE ran out of memory.",
+        f"{HOPS} hops, six r, median of 3 runs (one run if it takes over ten seconds). The paper does not "
+        "state its number of features or hops; its text reports 66.1 s for NAFS at 100,000 nodes, 80.9 s for "
+        "AGE at 10,000, and where GAE and AGE ran out of memory.",
         "![](random-graphs.png)",
     ]
     files = store.table("random-graphs", "Scalability on random graphs", remarks, header, rows)

@@ -1,4 +1,4 @@
-"""The figure of smoothing speed: nodes with many neighbours get near the stationary state sooner."""
+"""The figure of smoothing speed: nodes of high degree approach the stationary state sooner."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def _measure() -> Values:
     assert graph.features is not None
     degrees = np.diff(graph.adjacency.indptr)
     distances = oversmoothing_distances(graph.features, graph.adjacency, HOPS, 0.0, "euclidean")
-    found = {}
+    cell = {}
     for name, (low, high) in GROUPS.items():
         members = (degrees >= low) & (degrees < high)
-        found[name] = distances[members].mean(axis=0, dtype=np.float64).tolist()
-        found[f"{name}, nodes"] = [float(members.sum())]
-    return found
+        cell[name] = distances[members].mean(axis=0, dtype=np.float64).tolist()
+        cell[f"{name}, nodes"] = [float(members.sum())]
+    return cell
 
 
 def _write(store: Store, _: Effort) -> list[Path]:

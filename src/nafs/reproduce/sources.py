@@ -15,6 +15,7 @@ from pathlib import Path
 # A room that holds data, reads or shows it does not change what is measured.
 ROOMS = (
     "smoothing",
+    "structure",
     "engines",
     "clustering",
     "links",

@@ -47,13 +47,14 @@ def _rivals(tier: str) -> list[Rival]:
     return [RIVALS[name] for name in names if RIVALS[name].missing is None]
 
 
-def _ours() -> tuple[Rival, Rival]:
+def ours() -> tuple[Rival, Rival]:
     """NAFS with the paper's hops, and with the same as everywhere."""
     hops, r = published.LINK_HOPS["mean"][DATASET], published.LINK_R[DATASET]
     return nafs(hops, r, "mean"), nafs(HOPS, DEFAULT_R, "mean")
 
 
-def _keys(name: str, rate: float, rival: Rival, seeds: int) -> list[str]:
+def keys(name: str, rate: float, rival: Rival, seeds: int) -> list[str]:
+    """Where the measurements of all seeds are kept."""
     return [f"{name}/{rate:g} removed/{rival.name}/seed {seed}" for seed in range(seeds)]
 
 
@@ -66,8 +67,8 @@ def _cells(name: str, thin: Thin, effort: Effort) -> list[Cell]:
     return [
         Cell(key, partial(measure, rival, rate, seed), (module_of(rival), "nafs.rivals.judge"))
         for rate in published.REMOVED
-        for rival in (*_rivals(effort.rivals), *_ours())
-        for seed, key in enumerate(_keys(name, rate, rival, effort.seeds))
+        for rival in (*_rivals(effort.rivals), *ours())
+        for seed, key in enumerate(keys(name, rate, rival, effort.seeds))
     ]
 
 
@@ -78,11 +79,11 @@ def _write(
     for i, rate in enumerate(published.REMOVED):
         first = f"{rate:.1f}"
         for rival in (RIVALS[method] for method in FAST + SLOW):
-            values = store.together(_keys(name, rate, rival, effort.seeds))
+            values = store.together(keys(name, rate, rival, effort.seeds))
             printed = numbers[rival.name][i] if rival.name in numbers else None
             if values is not None or printed is not None:
                 rows += rows_of(first, rival.name, METRICS, printed, values)
-        both = [store.together(_keys(name, rate, rival, effort.seeds)) for rival in _ours()]
+        both = [store.together(keys(name, rate, rival, effort.seeds)) for rival in ours()]
         rows += rows_of(first, "NAFS-mean", METRICS, numbers["NAFS-mean"][i], *both, mark=True)
     remarks = [
         f"Link prediction on PubMed without a share of {what}, the same for all methods; then edges are "

@@ -1,7 +1,7 @@
-"""Measured cells, kept as they come, so that an interrupted run can be resumed; and what is written.
+"""A folder of results: measured cells, and the tables and figures that are made from them.
 
-A folder holds one file of cells, each with a fingerprint of the source that measured it, and the tables and
-figures made from them.
+Every cell is saved as soon as it is measured, so that an interrupted run can be resumed. A cell carries a
+fingerprint of the source code that measured it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ CELLS = "cells.json"
 
 
 class Store:
-    """A folder of results: what was measured before is there for the next run.
+    """A folder of results; cells measured before are available to the next run.
 
     Parameters
     ----------
     folder : Path
-        Made where it does not exist.
+        Created if it does not exist.
     cells : str
         Name of the file of cells in it.
     """
@@ -61,11 +61,11 @@ class Store:
         return values
 
     def has(self, key: str, source: str) -> bool:
-        """Whether a cell was measured by that source."""
+        """Whether a cell was measured by this version of the source code."""
         return key in self._cells and self._cells[key]["source"] == source
 
     def together(self, keys: Iterable[str]) -> Values | None:
-        """The values of several cells, such as one for each seed, one after the other; None without any."""
+        """The concatenated values of several cells, such as one per seed; ``None`` if there are none."""
         joined: Values = {}
         for key in keys:
             for name, numbers in self._cells.get(key, {"values": {}})["values"].items():
@@ -73,15 +73,19 @@ class Store:
         return joined or None
 
     def keep(self, key: str, values: Values, source: str = "") -> None:
-        """Keep what was measured; every value is finite."""
+        """Save a cell; raises if a value is not finite."""
         if not all(np.isfinite(numbers).all() for numbers in values.values()):
             raise ValueError(f"{key}: a measured value is not finite: {values}")
-        self._cells = self._read() | {
-            key: {"source": source, "values": values}
-        }  # another run may have added some
+        self._add({key: {"source": source, "values": values}})
+
+    def take_over(self, other: Store) -> None:
+        """Add all cells of another folder; those that both have are replaced."""
+        self._add(other._cells)
+
+    def _add(self, cells: dict[str, dict[str, Any]]) -> None:
+        self._cells = self._read() | cells  # another process may have added some
         lines = (
-            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(cell)}"
-            for name, cell in self._cells.items()
+            f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(cell)}" for key, cell in self._cells.items()
         )
         self._write(self._file, "{\n" + ",\n".join(lines) + "\n}\n")
 
@@ -102,14 +106,14 @@ class Store:
         ]
 
     def figure(self, name: str, figure: Any) -> Path:
-        """Write a matplotlib figure, in 128 colours: a third of the size, and nobody sees it."""
-        from PIL import Image  # which matplotlib brings
+        """Write a matplotlib figure as PNG in 128 colours, which makes it three times smaller."""
+        from PIL import Image  # a dependency of matplotlib
 
         path = self.folder / f"{name}.png"
-        drawn = io.BytesIO()
-        figure.savefig(drawn, dpi=120, format="png")
+        png = io.BytesIO()
+        figure.savefig(png, dpi=120, format="png")
         with whole_file(path, force=True) as part:
-            Image.open(drawn).convert("RGB").quantize(128).save(part, format="png", optimize=True)
+            Image.open(png).convert("RGB").quantize(128).save(part, format="png", optimize=True)
         return path
 
     def _write(self, name: str, text: str) -> Path:
@@ -119,7 +123,7 @@ class Store:
 
 
 def percent(values: Sequence[float]) -> str:
-    """Mean in percent, with the deviation where there is more than one value.
+    """Mean in percent, with the standard deviation if there are several values.
 
     Examples
     --------
@@ -132,11 +136,11 @@ def percent(values: Sequence[float]) -> str:
 
 
 def seconds(values: Sequence[float]) -> str:
-    """The median, in seconds, to two figures."""
+    """The median in seconds, rounded for tables."""
     middle = float(np.median(values))
     return f"{middle:.1f} s" if middle >= 1 else f"{middle:.2g} s"
 
 
 def megabytes(values: Sequence[float]) -> str:
-    """The largest of some numbers of bytes."""
+    """The largest of several sizes in bytes."""
     return show_bytes(int(max(values)))

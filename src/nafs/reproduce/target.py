@@ -1,4 +1,4 @@
-"""What a target is: cells to measure, and files made from them."""
+"""A target: cells to measure, and the files that are written from them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from nafs.reproduce.store import Store, Values
 
 @dataclass(frozen=True)
 class Cell:
-    """One measurement, under a key that says what it is.
+    """One measurement, identified by its key.
 
-    ``code`` names the modules that compute it; by default the one that defines ``measure``.
+    ``code`` names the modules that compute it; by default the module that defines ``measure``.
     """
 
     key: str
@@ -44,7 +44,7 @@ class Effort:
 class Target:
     """A table or figure of the paper.
 
-    ``cells`` says what is to be measured with an effort; ``write`` makes files of what was measured.
+    ``cells`` lists the measurements for an effort; ``write`` writes files from their values.
     """
 
     name: str
@@ -55,5 +55,5 @@ class Target:
 
 @lru_cache(maxsize=2)
 def dataset(name: str) -> Dataset:
-    """A data set, read once for the cells that follow each other."""
+    """Load a data set; consecutive cells share it."""
     return load_dataset(name)

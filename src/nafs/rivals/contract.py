@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.budget import free_memory, show_bytes
+from nafs._support.errors import InputError, MemoryLimitError, MissingExtraError
 from nafs.graph import Graph
 from nafs.structure import structural_features
 
@@ -65,12 +66,10 @@ class Problem:
         return np.asarray(features.toarray() if sp.issparse(features) else features, np.float32)
 
 
-class OutOfMemoryError(MemoryError):
+class OutOfMemoryError(MemoryLimitError):
     """A rival would need more memory than there is; ``needs`` says how many bytes."""
 
-    def __init__(self, name: str, needs: int, limit: int) -> None:
-        super().__init__(f"{name}: out of memory (needs {show_bytes(needs)}; {show_bytes(limit)} are free)")
-        self.needs = needs
+    needs = 0
 
 
 def dense_bytes(graph: Graph, width: int = 0) -> int:
@@ -148,16 +147,19 @@ class Rival:
     def check(self, task: str) -> None:
         """Raise one clear line if the rival cannot solve a task or its extra is missing."""
         if task not in self.tasks:
-            raise ValueError(f"{self.name} has no {task}; it has {' and '.join(self.tasks)}")
+            raise InputError(f"{self.name} has no {task}; it has {' and '.join(self.tasks)}")
         if self.missing is not None:
-            raise ImportError(f"{self.name} needs {self.missing}: pip install 'nafs[{self.extra}]'")
+            raise MissingExtraError(f"{self.name} needs {self.missing}: pip install 'nafs[{self.extra}]'")
 
     def __call__(self, problem: Problem, seed: int = 0, progress: Progress | None = None) -> NDArray[Any]:
         """Solve a problem."""
         self.check(problem.task)
         needs, limit = self.memory(problem.graph), free_memory()
         if needs > limit:
-            raise OutOfMemoryError(self.name, needs, limit)
+            free = f"{show_bytes(limit)} are free"
+            error = OutOfMemoryError(f"{self.name}: out of memory (needs {show_bytes(needs)}; {free})")
+            error.needs = needs
+            raise error
         result = self.fit(problem, seed, progress or silent, **self.settings_for(problem))
         return np.asarray(result)
 
@@ -204,17 +206,17 @@ def problem_of(
     (3, None)
     """
     if graph.adjacency.directed:
-        raise ValueError("rivals are defined for undirected graphs: read the graph with directed=False")
+        raise InputError("rivals are defined for undirected graphs: read the graph with directed=False")
     labels = graph.labels
     features = structural_features(graph) if graph.features is None else graph.features
     bare = Graph(graph.adjacency, features)
     clusters = n_clusters or (0 if labels is None else len(labels.classes))
     if task != "classification":
         if task == "clustering" and clusters < 2:
-            raise ValueError("clustering needs labels or the number of clusters")
+            raise InputError("clustering needs labels or the number of clusters")
         return Problem(bare, task, clusters, dataset=dataset)
     if labels is None or split is None:
-        raise ValueError("classification needs labels, and the graph has none")
+        raise InputError("classification needs labels, and the graph has none")
     known = np.full(graph.n_nodes, -1, np.int64)
     parts = {}
     for part in ("train", "validation"):

@@ -6,14 +6,13 @@ regression whose strength is chosen on validation nodes. Predictions are judged 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.meter import metered
 from nafs.graph import Graph
 from nafs.links import score_links, split_links
 from nafs.rivals.contract import Problem, Progress, Rival, problem_of
@@ -119,28 +118,4 @@ def timed(
     rival: Rival, problem: Problem, seed: int, progress: Progress | None = None
 ) -> tuple[NDArray[Any], dict[str, float]]:
     """What a rival returns, with its "seconds", its "cpu" seconds and its "bytes"."""
-    held = _forget_peak()
-    start, worked = time.perf_counter(), time.process_time()
-    result = rival(problem, seed, progress)
-    cost = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - worked}
-    peak = _resident("VmHWM")
-    if held is not None and peak is not None:
-        cost["bytes"] = float(max(0, peak - held))
-    return result, cost
-
-
-def _forget_peak() -> int | None:
-    """Start a new peak of resident memory, on Linux; return what is resident now."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return None
-    return _resident("VmRSS")
-
-
-def _resident(what: str) -> int | None:
-    try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{what}:")), None)
+    return metered(lambda: rival(problem, seed, progress))

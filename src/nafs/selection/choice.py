@@ -1,6 +1,6 @@
-"""What is chosen where the settings leave something open, and the sweep that choices are made with.
+"""Choices for settings of "auto", and the sweep over hops that they are based on.
 
-Choices are made on a few leading directions of the features, for which smoothing costs a fraction.
+The sweep smooths only a few leading directions of the features, which costs a fraction of the full run.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering import Clustering
 from nafs.engines import memory
 from nafs.engines.base import FeatureSize, Problem
 from nafs.engines.resources import Resources
@@ -18,27 +19,29 @@ from nafs.graph import Adjacency, Features
 from nafs.selection.settings import Preparations
 from nafs.smoothing.method import MethodSettings
 
-LADDER = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 45, 60)  # numbers of hops that "auto" chooses from
-COLUMNS = 64  # leading directions of the features that choices are made with, about
-PATIENCE = 3  # steps of the ladder without a better value after which the search stops
+LADDER = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 45, 60)  # candidates of n_hops="auto"
+COLUMNS = 64  # approximate number of leading directions in the sweep
+PATIENCE = 3  # steps of the ladder without improvement before the search stops
 
 Remake = Callable[[Adjacency], Features]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, and why.
+    """The chosen settings, and why.
 
     Attributes
     ----------
     n_hops : int
     preprocessing, center : str
     reasons : tuple of str
-        A line for each choice.
+        One line per choice.
     curve : dict
-        The criterion at each number of hops that was tried.
+        The criterion for each number of hops that was tried.
     score : str
-        For links: the score with the best result.
+        For links: the score with the highest AUC.
+    clustering : Clustering, optional
+        For clusters: the clusters that the number of hops was chosen with, and how sure they are.
     """
 
     n_hops: int
@@ -47,18 +50,19 @@ class Choice:
     reasons: tuple[str, ...] = ()
     curve: dict[int, float] = field(default_factory=dict)
     score: str | None = None
+    clustering: Clustering | None = None
 
     def explain(self) -> str:
         """The reasons, one line each."""
-        return "\n".join(self.reasons) or "nothing was left to choose"
+        return "\n".join(self.reasons) or "nothing was left open"
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What a choice of the number of hops is made from.
+    """The inputs for choosing the number of hops.
 
-    ``held`` are the bytes that copies of the inputs hold; ``remake`` makes the features from a graph where
-    they come from the edges, because hidden edges must not show in them.
+    ``held`` counts the bytes in use by copies of the inputs. ``remake`` recomputes structural features from a
+    graph, because hidden edges must not influence them.
     """
 
     graph: Adjacency
@@ -74,7 +78,7 @@ class Question:
     def sweep(
         self, graph: Adjacency, narrow: Features, ladder: tuple[int, ...]
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Embeddings of a few directions along the ladder."""
+        """Embeddings of the narrow features for each step of the ladder."""
         method = replace(self.method.method(ladder[-1]), ensemble="mean")
         held = self.held + narrow.nbytes
         return memory.sweep(
@@ -83,6 +87,6 @@ class Question:
 
 
 def search_is_over(curve: dict[int, float]) -> bool:
-    """Whether the last steps have all been below the best."""
+    """Whether the last steps brought no improvement."""
     values = list(curve.values())
     return len(values) - 1 - int(np.argmax(values)) >= PATIENCE

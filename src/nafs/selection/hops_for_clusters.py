@@ -1,46 +1,52 @@
-"""The number of hops for clusters, from the features and the edges alone.
+"""The number of hops for clusters, and the clusters, from the features and the edges alone.
 
-At each K of a ladder the embedding is clustered, with the last clusters as one of the starts. The modularity
-of the clusters keeps rising slowly long after more smoothing has stopped helping, so the choice is the
-smallest number of hops that reaches 80 % of the gain in modularity.
+One sweep over a few leading directions of the features gives an embedding for each number of hops. See
+:mod:`nafs.clustering.consensus` for what is done with them.
 """
 
 from __future__ import annotations
 
-from nafs._support.errors import InputError, Parameter
-from nafs.clustering import mixture, modularity, project
-from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
+from nafs._support.budget import check_limit
+from nafs.clustering.consensus import ClusterSearch, search_nbytes
+from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.preprocessing import prepare, reduce
+from nafs.smoothing.method import AUTO
 
-CLUSTERS = 8  # where the user does not say how many
-RISE = 0.8  # share of the gain in modularity from the first hop on
+COLUMNS = 256  # leading directions of the features
+HOPS = LADDER[: LADDER.index(20) + 1]  # more smoothing adds no candidates that the others would follow
+
+
+def search_clusters(question: Question) -> ClusterSearch:
+    """Embeddings for all numbers of hops, ready to be clustered."""
+    graph, wanted = question.graph, _wanted(question)
+    most = None if isinstance(wanted, str) else wanted
+    check_limit(
+        question.held + search_nbytes(graph.n_nodes, most, len(HOPS)),
+        question.resources.limit,
+        "looking for clusters at several numbers of hops takes",
+        "raise the limit, or give a number of hops",
+    )
+    prepared = prepare(question.features, graph, question.preprocessing, question.centers[0])
+    narrow, _ = reduce(prepared, max(COLUMNS, 4 * (most or 0)))
+    return ClusterSearch(question.sweep(graph, narrow, HOPS), most, graph=graph)
 
 
 def choose_for_clusters(question: Question) -> Choice:
-    """The smallest number of hops that reaches most of the modularity."""
-    graph, center = question.graph, question.centers[0]
-    if graph.directed:
-        raise InputError(
-            Parameter("n_hops", "auto"),
-            " goes by modularity, which is defined for undirected graphs: give a number of hops",
-        )
-    wanted = question.preparations.n_clusters or CLUSTERS
-    count = min(wanted, graph.n_nodes)
-    prepared = prepare(question.features, graph, question.preprocessing, center)
-    narrow, _ = reduce(prepared, max(COLUMNS, 3 * wanted))
-    curve: dict[int, float] = {}
-    clusters = None
-    for hop, matrix in question.sweep(graph, narrow, LADDER):
-        points = project(matrix, 2 * count)
-        n_init = 2 if clusters is None else 1
-        clusters = mixture(points, count, graph=graph, n_init=n_init, start=clusters, max_iter=30, most=5000)
-        curve[hop] = modularity(graph, clusters)
-        if search_is_over(curve):
-            break
-    first, best = curve[min(curve)], max(curve.values())
-    hops = min(hop for hop, value in curve.items() if value >= first + RISE * (best - first))
-    why = (
-        f"{hops} hop{'s' if hops > 1 else ''}: the fewest that reach {RISE:.0%} of the gain in modularity of "
-        f"{count} clusters, from {first:.3f} to {best:.3f} over {max(curve)} hops"
+    """The clusters that most partitions agree on, and the number of hops that they are found best with."""
+    found = search_clusters(question).cluster(_wanted(question))
+    return Choice(
+        found.n_hops,
+        question.preprocessing,
+        question.centers[0],
+        found.reasons,
+        found.curve,
+        clustering=found,
     )
-    return Choice(hops, question.preprocessing, center, (why,), curve)
+
+
+def _wanted(question: Question) -> int | str:
+    """The number of clusters, or "auto" where the user does not give one."""
+    count = question.preparations.n_clusters
+    if count is None or count == AUTO:
+        return AUTO
+    return min(int(count), question.graph.n_nodes)

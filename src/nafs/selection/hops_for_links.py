@@ -1,4 +1,4 @@
-"""The number of hops for links: the K that separates hidden edges best from non-edges."""
+"""Choose the number of hops for link prediction: the K that best separates hidden edges from non-edges."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from nafs.links import SCORES, score_links, split_links
 from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
 from nafs.selection.preprocessing import prepare, reduce
 
-HIDDEN = 0.05  # share of the edges, twice
-MOST_HIDDEN = 10_000  # edges, twice: an AUC is then known to a third of a point
+HIDDEN = 0.05  # share of the edges in each of the two hidden sets
+MOST_HIDDEN = 10_000  # edges per set; enough to measure the AUC to a third of a percentage point
 
 
 def choose_for_links(question: Question) -> Choice:
@@ -22,20 +22,20 @@ def choose_for_links(question: Question) -> Choice:
     graph, features = question.graph, question.features
     hidden = min(HIDDEN, MOST_HIDDEN / max(1, int(np.count_nonzero(graph.rows < graph.indices))))
     split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
-    left = split.graph.adjacency
+    visible = split.graph.adjacency
     pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
     truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
     if question.remake is not None:
-        features = question.remake(left)
-    # There may be two centres to sweep, so narrow features are narrowed further.
+        features = question.remake(visible)
+    # Two centres may be swept, so features are reduced further than for clusters.
     columns = min(COLUMNS, max(COLUMNS // 2, features.shape[1] // 4))
-    narrow, _ = reduce(prepare(features, left, question.preprocessing), columns)
+    narrow, _ = reduce(prepare(features, visible, question.preprocessing), columns)
     best: tuple[Any, ...] = (-1.0,)
     for center in question.centers:
-        # Mapping the columns and subtracting a common row commute, so nothing wide has to become dense.
-        centred = prepare(narrow, left, "none", center)
+        # Reduction and centring commute, so wide sparse features never become dense.
+        centred = prepare(narrow, visible, "none", center)
         curves: dict[str, dict[int, float]] = {score: {} for score in SCORES}
-        for hop, matrix in question.sweep(left, centred, (0, *LADDER)):
+        for hop, matrix in question.sweep(visible, centred, (0, *LADDER)):
             for score, curve in curves.items():
                 curve[hop] = float(roc_auc_score(truth, score_links(matrix, pairs, score)))
             if all(search_is_over(curve) for curve in curves.values()):

@@ -1,6 +1,6 @@
-"""Features made ready for smoothing: scaled by what they are, freed of what all rows share, made narrower.
+"""Prepare features for smoothing: scale, centre and reduce them.
 
-``judge`` looks at the values alone, never at labels.
+``judge`` chooses the scaling from the values alone, never from labels.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from nafs.graph import Adjacency, Features, read_features
 KINDS = ("none", "l2", "tfidf", "standardize")
 CENTERS = ("none", "mean", "stationary")
 REDUCTIONS = ("svd", "random")
-_BLOCK = 1 << 22  # values looked at in one go
-_SPARSE = 0.5  # share of values other than 0 below which whole numbers are taken as counts of something
+_BLOCK = 1 << 22  # values per block
+_SPARSE = 0.5  # density below which non-negative integers are treated as counts
 
 
 def judge(features: Features) -> tuple[str, str]:
-    """The kind of preprocessing that features call for, and why.
+    """Choose the preprocessing for features, with the reason.
 
     Examples
     --------
     >>> from nafs.graph import read_features
     >>> from nafs.selection.preprocessing import judge
     >>> judge(read_features([[1, 0, 0], [0, 1, 0]]))
-    ('tfidf', 'counts: whole numbers, 33 % of them not 0')
+    ('tfidf', 'values are counts: whole numbers, 33 % of them nonzero')
     """
+    if features.encoding is not None:
+        return "none", "columns of a mixed table, which were scaled when they were encoded"
     n, f = features.shape
     values = features.values
     negative, whole, filled = False, True, 0
@@ -42,18 +44,18 @@ def judge(features: Features) -> tuple[str, str]:
         filled += int(np.count_nonzero(block))
     share = filled / max(1, n * f)
     if negative:
-        return "standardize", "numbers of both signs: columns brought to mean 0 and deviation 1"
+        return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
     if whole and share < _SPARSE:
-        return "tfidf", f"counts: whole numbers, {100 * share:.2g} % of them not 0"
-    return "l2", "numbers from 0 up that are no counts: rows brought to length 1"
+        return "tfidf", f"values are counts: whole numbers, {100 * share:.2g} % of them nonzero"
+    return "l2", "non-negative values that are not counts: rows are scaled to length 1"
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """What is done to features, with the numbers that it was found to take.
+    """A fitted preparation of features.
 
-    ``scale`` are factors of columns, ``shift`` is taken away from rows before, ``common`` after; at last rows
-    are projected on ``directions``.
+    Rows are shifted by ``-shift``, columns multiplied by ``scale``, ``common`` is subtracted from all rows,
+    and the result is projected on ``directions``.
     """
 
     kind: str
@@ -65,12 +67,12 @@ class Preparation:
 
     @property
     def checksum(self) -> str:
-        """CRC-32 of the numbers, to tell one preparation from another."""
+        """CRC-32 of the fitted numbers, which identifies the preparation."""
         numbers = (self.scale, self.shift, self.common, self.directions)
         return f"{crc_of(*(array for array in numbers if array is not None)):08x}"
 
     def apply(self, features: Features) -> Features:
-        """Features treated like those that this was found with; the same object where nothing is done."""
+        """Apply the preparation to features; returns the same object if there is nothing to do."""
         if self.shift is not None and self.scale is not None:
             moved = features.toarray() - self.shift.astype(np.float32)
             features = read_features(moved * self.scale.astype(np.float32))
@@ -84,7 +86,7 @@ class Preparation:
 def find_preparation(
     features: Features, graph: Adjacency, kind: str = "none", center: str = "none"
 ) -> tuple[Preparation, Features]:
-    """The numbers that a preparation takes, and the features prepared; parameters as in :func:`prepare`."""
+    """Fit a preparation, and return it with the prepared features; parameters as in :func:`prepare`."""
     check_choice("preprocessing", kind, KINDS)
     check_choice("center", center, CENTERS)
     scale = shift = common = None
@@ -102,32 +104,32 @@ def find_preparation(
 
 
 def prepare(features: Features, graph: Adjacency, kind: str = "none", center: str = "none") -> Features:
-    """Scaled and centred features.
+    """Scale and centre features.
 
     Parameters
     ----------
     features : Features
     graph : Adjacency
-        Its degrees are what the stationary state is weighed by.
+        Its degrees weight the stationary state.
     kind : {"none", "l2", "tfidf", "standardize"}
-        Nothing; rows of length 1; columns weighed by ln((1 + n) / (1 + rows that have it)) + 1, then rows of
-        length 1; columns of mean 0 and deviation 1.
+        "l2" scales rows to length 1. "tfidf" multiplies each column by ln((1 + n) / (1 + number of nonzero
+        rows)) + 1, then scales rows to length 1. "standardize" scales columns to mean 0 and deviation 1.
     center : {"none", "mean", "stationary"}
-        What is taken away from every row: nothing; the mean row; the mean row weighed by degree, which is
-        what endless smoothing by the random walk leaves of a connected graph. (By component, as the
-        definition has it, small components would lose everything that they have.) Sparse features
-        become dense.
+        Row that is subtracted from all rows. "mean" is the mean row. "stationary" is the mean row weighted by
+        degree, the limit of smoothing a connected graph by the random walk. It is taken over the whole graph:
+        small components would lose all their information to a centre of their own. Sparse features become
+        dense.
 
     Returns
     -------
     Features
-        The same object where nothing is to be done.
+        The same object if there is nothing to do.
     """
     return find_preparation(features, graph, kind, center)[1]
 
 
 def prepared_nbytes(features: Features, kind: str, center: str) -> int:
-    """Bytes of the copy that a preparation makes."""
+    """Size in bytes of the copy that a preparation makes."""
     if kind == "standardize" or center != "none":
         n, f = features.shape
         return 4 * n * f
@@ -139,7 +141,7 @@ def _idf(features: Features) -> NDArray[np.float64]:
 
 
 def _moments(features: Features) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and deviation of each column."""
+    """Mean and standard deviation of each column."""
     n, f = features.shape
     step = max(1, _BLOCK // f)
     mean, square = np.zeros(f), np.zeros(f)
@@ -152,27 +154,27 @@ def _moments(features: Features) -> tuple[NDArray[np.float64], NDArray[np.float6
 
 
 def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) -> tuple[Features, float]:
-    """Fewer columns, and how much that costs.
+    """Reduce the number of columns, and measure the error.
 
-    Smoothing acts on columns alike, so that an orthogonal map commutes with it: what is cut off here is all
-    that is lost.
+    Smoothing treats every column the same, so a linear map of the columns commutes with it. Smoothing
+    therefore adds nothing to the error of the reduction.
 
     Parameters
     ----------
     features : Features
     n_columns : int
-        Features that have no more come back as they are.
+        Features with no more columns are returned unchanged.
     how : {"svd", "random"}
-        The leading singular directions; or a Gaussian random projection, which needs no pass over the
-        features before.
+        Leading singular directions, or a Gaussian random projection, which needs no pass over the features
+        to find its directions.
     seed : int
 
     Returns
     -------
     Features
     float
-        SVD: the share of the squared values that is lost. Random: the deviation of squared lengths
-        relative to themselves.
+        SVD: the share of the sum of squares that is lost. Random: the relative standard deviation of squared
+        lengths.
     """
     directions = find_directions(features, n_columns, how, seed)
     if directions is None:
@@ -184,12 +186,12 @@ def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) 
 def find_directions(
     features: Features, n_columns: int, how: str = "svd", seed: int = 0
 ) -> NDArray[np.float32] | None:
-    """What rows are projected on for fewer columns; parameters as in :func:`reduce`."""
+    """The directions that a reduction projects on; parameters as in :func:`reduce`."""
     from sklearn.utils.extmath import randomized_svd
 
     check_choice("reduction", how, REDUCTIONS)
     if n_columns < 1:
-        raise InputError(f"features can be reduced to 1 column or more; got {n_columns}")
+        raise InputError(f"features can be reduced to 1 or more columns; got {n_columns}")
     n, f = features.shape
     if f <= n_columns:
         return None
@@ -201,11 +203,11 @@ def find_directions(
 
 
 def reduction_error(features: Features, reduced: Features, how: str) -> float:
-    """What a reduction costs; see :func:`reduce`."""
-    before, after = (found.norms.astype(np.float64) ** 2 for found in (features, reduced))
+    """The error of a reduction; see :func:`reduce`."""
+    before, after = (matrix.norms.astype(np.float64) ** 2 for matrix in (features, reduced))
     if how == "random":
-        some = before > 0
-        return float(np.std(after[some] / before[some])) if some.any() else 0.0
+        nonzero = before > 0
+        return float(np.std(after[nonzero] / before[nonzero])) if nonzero.any() else 0.0
     return max(0.0, 1 - float(after.sum() / before.sum())) if before.any() else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What is done to features before smoothing, and what an open number of hops is chosen for."""
+"""Settings for the preparation of features, and for choosing the number of hops."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ GOALS = ("clusters", "links")
 
 @dataclass(frozen=True, kw_only=True)
 class Preparations:
-    """How features are prepared; checked when it is built. See :class:`nafs.NAFS` for the meaning.
+    """Preparation of the features, validated on construction; see :class:`nafs.NAFS` for the meaning.
 
-    ``columns`` and ``seed`` are those of the structural features that a graph without features is given.
+    ``columns`` and ``seed`` apply to the structural features of a graph without features.
     """
 
     preprocessing: str | None = None
     center: str = AUTO
     goal: str = "clusters"
-    n_clusters: int | None = None
+    n_clusters: int | str | None = None
     reduce_to: int | None = None
     reduction: str = "svd"
     columns: int = DEFAULT_COLUMNS
@@ -41,8 +41,8 @@ class Preparations:
         object.__setattr__(self, "seed", check_hops(self.seed, "seed"))
 
     def _check_count(self, name: str, value: Any) -> None:
-        if value is None:
+        if value is None or (name == "n_clusters" and value == AUTO):
             return
         if check_hops(value, name) < 1:
             raise InputError(Parameter(name), f" must be 1 or more; got {value}")
-        object.__setattr__(self, name, int(value))  # a plain int can be written to a file of settings
+        object.__setattr__(self, name, int(value))  # NumPy integers cannot be written to JSON

@@ -1,9 +1,8 @@
-"""Nearest rows of a matrix: exactly, a block of rows at a time, or through an index where there are many.
+"""Nearest rows of a matrix: by exact comparison in blocks of rows, or through an index for many rows.
 
-The exact way compares every row asked for with every row. Where that would take long, a graph index
-(HNSW, by usearch) finds candidates. It is filled by one thread, so that it is the same each time, and
-searched as widely as a sample of rows needs whose nearest are known exactly; scores are always computed from
-the rows themselves.
+The exact search compares each query with every row. Where that would take long, an HNSW index (usearch) finds
+candidates. One thread builds the index, so that it is reproducible. The width of the search is chosen on a
+sample of rows whose nearest rows are known exactly. Scores are always computed from the rows themselves.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, MissingExtraError, Parameter
 from nafs.links import SCORES
 
-EXACT_WORK = 3.0e13  # multiplications above which an index takes less time, if filled by one thread
-_BLOCK = 1 << 24  # scores held at a time
-_SPARE = 8  # candidates beyond those asked for, so that rounding in a product cannot lose one
-_CHUNK = 64  # scores of which the largest is looked at first
+EXACT_WORK = 3.0e13  # multiplications above which an index built by one thread is faster
+_BLOCK = 1 << 24  # scores per block
+_SPARE = 8  # extra candidates, so that rounding in a product cannot lose one
+_CHUNK = 64  # scores whose maximum is compared first
 _CONNECTIVITY, _EXPANSION_ADD = 24, 160
-_EXPANSIONS = (64, 128, 256, 512, 1024, 2048, 4096)  # how widely an index is searched
-_SAMPLE, _JUDGED = 200, 64  # rows by which that is chosen, and how many nearest of each at most
-_RECALL = 0.97  # share of them to be found
-_ADDED = 4096  # rows put into an index between signals
-BUILDING = 0.5  # of the time goes into building an index, about, where all rows are then searched
+_EXPANSIONS = (64, 128, 256, 512, 1024, 2048, 4096)  # search widths to try
+_SAMPLE, _JUDGED = 200, 64  # rows in the sample, and nearest rows compared for each
+_RECALL = 0.97  # target on the sample
+_ADDED = 4096  # rows added to an index between checks for signals
+BUILDING = 0.5  # approximate share of the time that building takes if all rows are queried
 
 ShareDone = Callable[[float], None]
 
@@ -43,27 +42,27 @@ def nearest(
     n_threads: int = 1,
     progress: ShareDone | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The k best other rows for each row asked for, best first.
+    """The k nearest other rows of each query, best first.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, d)
     queries : ndarray of row numbers
     k : int
-        As many as there are other rows, if those are fewer.
+        Neighbours per query; at most all other rows.
     score : {"cosine", "inner"}
     exact : bool, optional
-        By default unless an index takes less time (from half a million nodes of 128 columns on, if all are
-        asked for); then a warning tells how many it finds.
+        Compare with every row, or search an index. By default exact unless an index is faster (from about
+        half a million rows of 128 columns on, if all are queried); a warning then reports its recall.
     n_threads : int
-        For searching an index.
+        Threads that search an index.
     progress : callable, optional
         Called with the share of the work done since the last call.
 
     Returns
     -------
     ndarray of row numbers, shape (len(queries), k)
-        Of rows that score alike the first comes first.
+        Ties are ordered by row number.
     ndarray of float32
         Their scores.
 
@@ -81,52 +80,60 @@ def nearest(
         raise InputError(Parameter("k"), f" must be at least 1; got {k}")
     k = min(k, n - 1)
     rows = scored_rows(matrix, score)
-    chosen = exact is None
+    automatic = exact is None
     if exact is None:
         exact = float(len(queries)) * matrix.size <= EXACT_WORK
-    wanted = min(n, k + 1 + _SPARE)  # itself among them
+    n_candidates = min(n, k + 1 + _SPARE)  # the query itself is among them
     index = None
     if not exact:
         index = build_index(rows, score, progress)
         recall = widen(index, rows, k, n_threads)
-        if chosen:
+        if automatic:
             warnings.warn(tell(recall), stacklevel=2)
-    left = 1.0 if index is None else 1.0 - BUILDING
-    step = max(1, _BLOCK // max(n if exact else 1, wanted * matrix.shape[1]))
-    found, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
+    remaining = 1.0 if index is None else 1.0 - BUILDING
+    step = max(1, _BLOCK // max(n if exact else 1, n_candidates * matrix.shape[1]))
+    neighbors, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
     for begin in range(0, len(queries), step):
-        some = queries[begin : begin + step]
+        batch = queries[begin : begin + step]
         if exact:
-            candidates = _best(rows[some] @ rows.T, wanted)
+            candidates = _best(rows[batch] @ rows.T, n_candidates)
         else:
-            candidates = search_index(index, rows[some], wanted, n_threads)
-        near, how_near = _ranked(rows, some, candidates, k)
-        for row in np.flatnonzero(np.isneginf(how_near).any(axis=1)):  # an index may not lead to enough
-            all_of_them = _best(rows[some[[row]]] @ rows.T, wanted)
-            near[row], how_near[row] = (line[0] for line in _ranked(rows, some[[row]], all_of_them, k))
-        found[begin : begin + step], scores[begin : begin + step] = near, how_near
+            candidates = search_index(index, rows[batch], n_candidates, n_threads)
+        near, how_near = _ranked(rows, batch, candidates, k)
+        for row in np.flatnonzero(np.isneginf(how_near).any(axis=1)):  # the index found too few
+            exhaustive = _best(rows[batch[[row]]] @ rows.T, n_candidates)
+            near[row], how_near[row] = (line[0] for line in _ranked(rows, batch[[row]], exhaustive, k))
+        neighbors[begin : begin + step], scores[begin : begin + step] = near, how_near
         if progress is not None:
-            progress(left * len(some) / len(queries))
-    return found, scores
+            progress(remaining * len(batch) / len(queries))
+    return neighbors, scores
 
 
 def scored_rows(matrix: NDArray[Any], score: str) -> NDArray[np.float32]:
-    """Rows whose inner products are the scores."""
+    """Rows transformed so that their inner products are the scores."""
     if matrix.size and not (np.isfinite(matrix.min()) and np.isfinite(matrix.max())):
-        raise InputError("the embedding contains NaN or inf: no node is near to such a row")
-    return unit_rows(matrix) if score == "cosine" else np.asarray(matrix, np.float32)
+        raise InputError("the embedding contains NaN or inf: scores of such rows are undefined")
+    if score == "cosine":
+        return unit_rows(matrix)
+    largest = float(np.abs(matrix).max()) if matrix.size else 0.0
+    if largest**2 * matrix.shape[1] > float(np.finfo(np.float32).max):
+        raise InputError(
+            f"the embedding reaches {largest:.3g}, too large for inner products; rescale it, or use ",
+            Parameter("score", "cosine"),
+        )
+    return np.asarray(matrix, np.float32)
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows of length 1; rows of zeros stay."""
+    """Rows scaled to length 1; rows of zeros are unchanged."""
     sizes = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64)).astype(np.float32)
     return np.asarray(matrix / np.where(sizes > 0, sizes, 1)[:, None], np.float32)
 
 
 def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Places of the largest of each row; of those that are alike, the first.
+    """Columns of the largest scores of each row; among ties, the first columns.
 
-    They lie in the chunks with the largest maxima, and finding those reads the scores once.
+    They lie in the chunks with the largest maxima, which one pass over the scores finds.
     """
     n_rows, n = scores.shape
     whole, chunks = n // _CHUNK, -(-n // _CHUNK)
@@ -136,34 +143,34 @@ def _best(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
     peaks[:, :whole] = scores[:, : whole * _CHUNK].reshape(n_rows, whole, _CHUNK).max(axis=2)
     if whole < chunks:
         peaks[:, whole] = scores[:, whole * _CHUNK :].max(axis=1)
-    taken = np.sort(np.argpartition(-peaks, count - 1, axis=1)[:, :count], axis=1)
-    places = (taken[:, :, None] * _CHUNK + np.arange(_CHUNK)).reshape(n_rows, -1)
+    best_chunks = np.sort(np.argpartition(-peaks, count - 1, axis=1)[:, :count], axis=1)
+    places = (best_chunks[:, :, None] * _CHUNK + np.arange(_CHUNK)).reshape(n_rows, -1)
     values = np.take_along_axis(scores, np.minimum(places, n - 1), 1)
     values[places >= n] = -np.inf
     inner = _best_of_few(values, count)
-    found = np.take_along_axis(places, inner, 1)
+    best = np.take_along_axis(places, inner, 1)
     least = np.take_along_axis(values, inner, 1).min(axis=1)
-    for row in np.flatnonzero((peaks >= least[:, None]).sum(axis=1) > count):  # some that are alike elsewhere
-        found[row] = _best_of_few(scores[row : row + 1], count)[0]
-    return found
+    for row in np.flatnonzero((peaks >= least[:, None]).sum(axis=1) > count):  # ties in other chunks
+        best[row] = _best_of_few(scores[row : row + 1], count)[0]
+    return best
 
 
 def _best_of_few(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
     if count >= scores.shape[1]:
         return np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-    found = np.argpartition(-scores, count - 1, axis=1)[:, :count]
-    least = np.take_along_axis(scores, found, 1).min(axis=1)
+    best = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    least = np.take_along_axis(scores, best, 1).min(axis=1)
     for row in np.flatnonzero((scores >= least[:, None]).sum(axis=1) > count):
         above = np.flatnonzero(scores[row] > least[row])
         alike = np.flatnonzero(scores[row] == least[row])
-        found[row] = np.concatenate([above, alike[: count - len(above)]])
-    return found
+        best[row] = np.concatenate([above, alike[: count - len(above)]])
+    return best
 
 
 def _ranked(
     rows: NDArray[np.float32], queries: NDArray[np.int64], candidates: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The k best of some candidates, by scores that do not depend on how they were found."""
+    """The k best candidates. Scores are recomputed, so that they do not depend on the search method."""
     scores = np.einsum("qd,qcd->qc", rows[queries], rows[candidates], dtype=np.float32)
     scores[(candidates == queries[:, None]) | (candidates < 0)] = -np.inf
     order = np.lexsort((candidates, -scores), axis=1)[:, :k]
@@ -171,12 +178,12 @@ def _ranked(
 
 
 def build_index(rows: NDArray[np.float32], score: str, progress: ShareDone | None = None) -> Any:
-    """A usearch index of the rows, keyed by their numbers."""
+    """Build a usearch index of the rows, keyed by row number."""
     try:
         from usearch.index import Index
     except ImportError:
         raise MissingExtraError(
-            "an index of this many nodes needs usearch: pip install 'nafs[similar]'"
+            "searching this many nodes needs usearch: pip install 'nafs[similar]'"
         ) from None
     index = Index(
         ndim=rows.shape[1],
@@ -186,15 +193,15 @@ def build_index(rows: NDArray[np.float32], score: str, progress: ShareDone | Non
         expansion_add=_EXPANSION_ADD,
     )
     for begin in range(0, len(rows), _ADDED):
-        some = rows[begin : begin + _ADDED]
-        index.add(np.arange(begin, begin + len(some)), some, threads=1)
+        batch = rows[begin : begin + _ADDED]
+        index.add(np.arange(begin, begin + len(batch)), batch, threads=1)
         if progress is not None:
-            progress(BUILDING * len(some) / len(rows))
+            progress(BUILDING * len(batch) / len(rows))
     return index
 
 
 def widen(index: Any, rows: NDArray[np.float32], k: int, n_threads: int) -> float:
-    """Search an index as widely as it takes to find the nearest; the share of them found in a sample."""
+    """Choose the search width of an index on a sample of rows, and return the recall on the sample."""
     n, k = len(rows), min(k, _JUDGED, len(rows) - 1)
     if k < 1:
         return 1.0
@@ -204,7 +211,7 @@ def widen(index: Any, rows: NDArray[np.float32], k: int, n_threads: int) -> floa
         scores = rows @ rows[row]
         scores[row] = -np.inf
         least[i] = np.partition(scores, n - k)[n - k]
-    least -= 1e-5 * np.abs(least)  # rows that score alike are as good; so is one that rounding puts first
+    least -= 1e-5 * np.abs(least)  # tolerance for ties and rounding
     recall = 0.0
     for expansion in _EXPANSIONS:
         index.expansion_search = expansion
@@ -216,17 +223,18 @@ def widen(index: Any, rows: NDArray[np.float32], k: int, n_threads: int) -> floa
 
 
 def tell(recall: float) -> str:
-    """What a search through an index finds, in words."""
+    """The message that a search used an index, with its recall."""
     share = f"{100 * min(recall, 0.99):.0f} %"
-    return f"so many nodes are searched through an index, which finds about {share} of the nearest"
+    return f"the embedding is large, so an index was searched; it finds about {share} of the nearest nodes"
 
 
 def search_index(index: Any, rows: NDArray[np.float32], count: int, n_threads: int) -> NDArray[np.int64]:
-    """Numbers of the nearest rows in an index for each row given; -1 where it found fewer."""
-    found = index.search(rows, count, threads=n_threads)
+    """Row numbers of the nearest rows of each query; -1 where the index found fewer."""
+    matches = index.search(rows, count, threads=n_threads)
     keys = np.full((len(rows), count), -1, np.int64)
-    got = np.asarray(found.keys).reshape(len(rows), -1).astype(np.int64)
-    counts = np.asarray(found.counts) if hasattr(found, "counts") else np.full(len(rows), got.shape[1])
-    there = np.arange(got.shape[1])[None, :] < counts.reshape(-1, 1)
-    keys[:, : got.shape[1]] = np.where(there, got, -1)
+    nearest_keys = np.asarray(matches.keys).reshape(len(rows), -1).astype(np.int64)
+    width = nearest_keys.shape[1]
+    counts = np.asarray(matches.counts) if hasattr(matches, "counts") else np.full(len(rows), width)
+    valid = np.arange(width)[None, :] < counts.reshape(-1, 1)
+    keys[:, :width] = np.where(valid, nearest_keys, -1)
     return keys

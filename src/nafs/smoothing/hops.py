@@ -24,10 +24,12 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features
+from nafs.graph.features import LARGEST
 from nafs.smoothing import _kernel
 from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
+from nafs.smoothing.order import Order
 from nafs.smoothing.stationary import component_centres
 from nafs.smoothing.weightings import weighting_named
 
@@ -120,6 +122,11 @@ class Hops:
         first one measures each panel's parts, the second one is given their sums over all panels.
     measure : bool
         This is the first pass: distances are measured, nothing is weighted or summed up.
+    order : Order, optional
+        Hops run over the renumbered graph. Features and embeddings stay in the order of ``graph``; ``parts``,
+        ``given`` and ``distances`` are in that of the renumbered one.
+    arranged : Features, optional
+        A copy of the features in the order of the renumbered graph, which hops read faster.
     allocate : callable
         Allocates the arrays that have one entry per node; states always come from ``numpy.empty``.
     """
@@ -137,21 +144,27 @@ class Hops:
         keep_distances: bool = False,
         whole: Whole | None = None,
         measure: bool = False,
+        order: Order | None = None,
+        arranged: Features | None = None,
         allocate: Allocate = np.empty,
     ) -> None:
         n, f = features.shape
         groups = len(r)
         whole = whole or Whole(features.largest)
+        norms = features.norms if whole.norms is None else whole.norms
+        if order is not None:
+            norms = np.take(norms, order.nodes, out=allocate((n,), np.float32))
         self.layout = Layout(n, f, groups, state_dtype)
         self.graph, self.features, self.method = graph, features, method
         self.hop = -1
-        self.blocks = _row_blocks(graph, self.layout.width)
+        rows = graph if order is None else order.graph
+        self.blocks = _row_blocks(rows, self.layout.width)
         distance = distance_named(method.distance) if keep_distances or method.uses_distance else None
         weighting = weighting_named("last" if measure else method.weighting)
 
         # The state holds values up to 2: float16 cannot overflow, nor can the sums of float32.
         unit = unit_of(whole.largest)
-        scale, unscale, inverse_degree = _scales(graph, r, unit, allocate)
+        scale, unscale, inverse_degree = _scales(rows, r, unit, allocate)
 
         self._centres = centre_norms = component = None
         if distance is not None and distance.stationary:
@@ -165,6 +178,8 @@ class Hops:
             if centre_norms is None:
                 centre_norms = np.linalg.norm(centres.reshape(-1, groups, f), axis=2).astype(np.float32)
             self._centres = centres
+            if order is not None:
+                component = np.take(component, order.nodes, out=allocate((n,), np.int32))
 
         workspace = workspace or Workspace(self.layout, method)
         self._state, self._next = workspace.states(self.layout)
@@ -180,20 +195,22 @@ class Hops:
         self._owing, self._can_postpone = False, pending is not None
         self.distances = np.empty((n, groups), np.float32) if keep_distances else None
         self._bound: dict[str, Any] = {
-            "indptr": graph.indptr,
-            "indices": graph.indices,
-            "weights": graph.weights,
+            "indptr": rows.indptr,
+            "indices": rows.indices,
+            "weights": rows.weights,
             "inverse_degree": inverse_degree,
             "features": f,
             "groups": groups,
+            "node": None if order is None else order.nodes,
+            "arranged": arranged is not None,
             "scale": scale,
             "unscale": unscale,
             "centres": self._centres,
             "centre_norms": centre_norms,
             "component": component,
             "centred": distance is not None and distance.centred,
-            **features.arrays("x"),
-            "x_norms": features.norms if whole.norms is None else whole.norms,
+            **(arranged or features).arrays("x"),
+            "x_norms": norms,
             "sum": running,
             "total": total,
             "peak": peak,
@@ -297,15 +314,21 @@ def _scales(
         end = min(n, begin + _ROWS)
         degrees = graph.degrees_of(begin, end)
         inverse_degree[begin:end] = 1.0 / degrees
-        scale[begin:end] = degrees[:, None] ** powers * unit
-        unscale[begin:end] = degrees[:, None] ** -powers / unit
+        scales = degrees[:, None] ** powers * unit
+        if scales.max() > np.finfo(np.float32).max:
+            raise InputError(
+                f"weights that add up to {degrees.max():.3g} at a node and features up to {unit:.3g} are "
+                "together too large for float32; rescale one of them"
+            )
+        scale[begin:end] = scales
+        unscale[begin:end] = 1.0 / scales
     return scale, unscale, inverse_degree
 
 
 def unit_of(largest: float) -> float:
     """The power of two that brings features to at most 1."""
-    if not math.isfinite(largest):
-        raise InputError("features contain NaN or inf; fill or drop them")
+    if not largest <= LARGEST:
+        raise InputError(f"features reach {largest:.3g}; values must be finite and at most {LARGEST:.0e}")
     return float(2.0 ** math.ceil(math.log2(max(largest, 2.0**-100))))  # below that 1/unit would overflow
 
 

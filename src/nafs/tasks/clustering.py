@@ -9,24 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
-from nafs._support.errors import InputError, Parameter
-from nafs.clustering import mixture, project
+from nafs._support.errors import InputError, InputTypeError, Parameter
+from nafs.clustering import ClusterSearch, mixture, project
 from nafs.clustering.kmeans import kmeans_of_products
 from nafs.clustering.measures import agreement, conductance, modularity
 from nafs.graph import Adjacency, Graph, Labels
 from nafs.tasks.result import TaskResult, check_rows
 
-METHODS = ("mixture", "kmeans")
+METHODS = ("consensus", "mixture", "kmeans")
+Source = NDArray[Any] | ClusterSearch
 _LARGE = 1 << 26  # values; beyond that K-means works on samples
 _FEW = 4096  # rows; up to here K-means of wide matrices goes by inner products
 
 
 def cluster(
-    matrix: NDArray[Any],
-    n_clusters: int,
+    matrix: Source,
+    n_clusters: int | str,
     *,
     graph: Graph | None = None,
-    method: str = "mixture",
+    method: str = "consensus",
     seed: int = 0,
     n_init: int = 10,
 ) -> NDArray[np.int64]:
@@ -34,53 +35,82 @@ def cluster(
 
     Parameters
     ----------
-    matrix : ndarray of shape (n, d)
-    n_clusters : int
+    matrix : ndarray of shape (n, d), or ClusterSearch
+        An embedding of any origin; or embeddings for several numbers of hops, as
+        :func:`nafs.pipeline.search_clusters` returns them.
+    n_clusters : int or "auto"
+        "auto" is for the consensus, and takes the edges into account where there is a graph.
     graph : Graph, optional
-        Of several mixtures the one with the highest modularity in it counts.
-    method : {"mixture", "kmeans"}
-        A mixture of Gaussians with one covariance on the leading 2 · ``n_clusters`` directions of the
-        embedding, rows of length 1, fitted to 20,000 nodes where there are more; or K-means on the
-        embedding as it is, on mini-batches where it is large.
+    method : {"consensus", "mixture", "kmeans"}
+        What several heads and starts agree on, see :mod:`nafs.clustering.consensus`; or a mixture of
+        Gaussians with one covariance on the leading 2 · ``n_clusters`` directions, rows of length 1, of
+        which the start with the highest modularity counts; or K-means on the embedding as it is.
     seed : int
     n_init : int
-        Starts, of which the best counts.
+        Starts of the mixture and of K-means.
 
     Returns
     -------
     ndarray of int, shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.tasks import cluster
+    >>> corners = np.repeat(np.eye(3), 20, axis=0) + 0.01 * np.random.default_rng(0).random((60, 3))
+    >>> np.bincount(cluster(corners, 3))
+    array([20, 20, 20])
     """
     return _clusters_by_seed(matrix, n_clusters, graph, method, n_init)(seed)
 
 
 def _clusters_by_seed(
-    matrix: NDArray[Any], n_clusters: int, graph: Graph | None, method: str, n_init: int
+    matrix: Source, n_clusters: int | str, graph: Graph | None, method: str, n_init: int
 ) -> Callable[[int], NDArray[np.int64]]:
     """What finds the clusters for a seed; what all seeds have in common is done here, once."""
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
     check_choice("method", method, METHODS)
-    if not 1 <= n_clusters <= len(matrix):
-        raise InputError(
-            Parameter("n_clusters"),
-            f" must lie between 1 and the number of nodes, {len(matrix)}; got {n_clusters}",
-        )
+    edges = None if graph is None or graph.adjacency.directed else graph.adjacency
+    if method == "consensus":
+        search = matrix
+        if not isinstance(search, ClusterSearch):
+            most = None if isinstance(n_clusters, str) else n_clusters
+            _check_number(n_clusters, len(search))
+            search = ClusterSearch([(0, search)], most, graph=edges)
+        return lambda seed: search.cluster(n_clusters, seed).labels
+    if isinstance(matrix, ClusterSearch):
+        raise InputTypeError(f"{method} needs one embedding; got embeddings for several numbers of hops")
+    count = _check_number(n_clusters, len(matrix))
+    if count is None:
+        raise InputError(Parameter("n_clusters", "auto"), " is for the method 'consensus'")
     if method == "mixture":
-        edges = None if graph is None or graph.adjacency.directed else graph.adjacency
-        points = project(matrix, 2 * n_clusters)
-        return lambda seed: mixture(points, n_clusters, graph=edges, seed=seed, n_init=n_init)
+        points = project(matrix, 2 * count)
+        return lambda seed: mixture(points, count, graph=edges, seed=seed, n_init=n_init)
     if matrix.shape[0] <= _FEW and matrix.shape[1] > 256:
         products = _products(matrix)
-        return lambda seed: kmeans_of_products(products, n_clusters, seed, n_init)
+        return lambda seed: kmeans_of_products(products, count, seed, n_init)
 
     def kmeans(seed: int) -> NDArray[np.int64]:
         if matrix.size > _LARGE:
-            model = MiniBatchKMeans(n_clusters, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
+            model = MiniBatchKMeans(count, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
         else:
-            model = KMeans(n_clusters, n_init=n_init, random_state=seed)
+            model = KMeans(count, n_init=n_init, random_state=seed)
         return np.asarray(model.fit_predict(matrix), dtype=np.int64)
 
     return kmeans
+
+
+def _check_number(n_clusters: int | str, n_nodes: int) -> int | None:
+    """The number of clusters; ``None`` where it is to be chosen."""
+    if n_clusters == "auto":
+        return None
+    if isinstance(n_clusters, str) or not 1 <= n_clusters <= n_nodes:
+        raise InputError(
+            Parameter("n_clusters"),
+            f" must lie between 1 and the number of nodes, {n_nodes}; got {n_clusters}",
+        )
+    return n_clusters
 
 
 def _products(matrix: NDArray[Any]) -> NDArray[np.float32]:
@@ -102,11 +132,11 @@ def judge_clusters(found: NDArray[np.int64], edges: Adjacency, labels: Labels | 
 
 
 def evaluate_clustering(
-    matrix: NDArray[Any],
+    matrix: Source,
     graph: Graph,
     *,
-    n_clusters: int | None = None,
-    method: str = "mixture",
+    n_clusters: int | str | None = None,
+    method: str = "consensus",
     seeds: int = 10,
     n_init: int = 10,
 ) -> TaskResult:
@@ -114,13 +144,13 @@ def evaluate_clustering(
 
     Parameters
     ----------
-    matrix : ndarray of shape (n, d)
-        An embedding of any origin.
+    matrix : ndarray of shape (n, d), or ClusterSearch
+        As in :func:`cluster`.
     graph : Graph
         Its labels judge, where it has some; its edges judge in any case.
-    n_clusters : int, optional
+    n_clusters : int or "auto", optional
         By default the number of classes.
-    method : {"mixture", "kmeans"}
+    method : {"consensus", "mixture", "kmeans"}
         As in :func:`cluster`.
     seeds : int
     n_init : int
@@ -131,12 +161,13 @@ def evaluate_clustering(
     TaskResult
         ACC, NMI, ARI and F1 of the labelled nodes; modularity and conductance.
     """
-    check_rows(matrix, graph)
+    if not isinstance(matrix, ClusterSearch):
+        check_rows(matrix, graph)
     if n_clusters is None:
         if graph.labels is None:
             raise InputError("clustering needs labels, or the number of clusters: ", Parameter("n_clusters"))
         n_clusters = len(graph.labels.classes)
-    if n_clusters < 2:
+    if not isinstance(n_clusters, str) and n_clusters < 2:
         raise InputError(f"clustering needs at least 2 clusters; there is {n_clusters}")
     if seeds < 1:
         raise InputError(Parameter("seeds"), f" must be at least 1; got {seeds}")
@@ -145,7 +176,7 @@ def evaluate_clustering(
     for seed in range(seeds):
         for name, value in judge_clusters(find(seed), graph.adjacency, graph.labels).items():
             values.setdefault(name, []).append(value)
-    name = "K-means" if method == "kmeans" else "Gaussian mixture"
+    name = {"kmeans": "K-means", "mixture": "Gaussian mixture", "consensus": "consensus"}[method]
     how = f"{name}, {n_clusters} clusters, {seeds} seed{'s' if seeds > 1 else ''}"
     settings = {"n_clusters": n_clusters, "method": method, "n_init": n_init}
     return TaskResult("clustering", values, how, settings)

@@ -1,4 +1,4 @@
-"""Embeddings and graphs → files, each whole or not at all."""
+"""Write embeddings and graphs to files; a file appears only when it is complete."""
 
 from nafs.writers.embeddings import write_embedding
 from nafs.writers.graphs import write_graph, write_nodes

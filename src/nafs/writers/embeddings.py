@@ -1,4 +1,4 @@
-"""An embedding with its node ids into Parquet, CSV or .npy."""
+"""Write an embedding with its node ids as Parquet, CSV or .npy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nafs._support.errors import InputError
 from nafs.writers.tables import PARQUET, TEXT, RowsWritten, write_table
 
 LAYOUTS = ("list", "columns")
-METADATA = "nafs"  # key in a Parquet file's metadata
+METADATA = "nafs"  # key of the settings in Parquet metadata
 
 
 def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: bool) -> None:
@@ -32,12 +32,12 @@ def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: 
 
 
 def ids_beside(path: str) -> Path:
-    """Where the ids of an embedding in .npy go."""
+    """The file of node ids that belongs to an embedding in .npy."""
     return Path(path).with_suffix(".ids.csv")
 
 
 def about_beside(path: str) -> Path:
-    """Where it goes how an embedding in .npy was made."""
+    """The file of settings that belongs to an embedding in .npy."""
     return Path(path).with_suffix(".json")
 
 
@@ -53,36 +53,36 @@ def write_embedding(
     file: Path | None = None,
     about: dict[str, Any] | None = None,
 ) -> None:
-    """Write an embedding; it appears when it is whole.
+    """Write an embedding; the file appears only when it is complete.
 
     Parameters
     ----------
     path : path
-        .parquet, .csv, .tsv (text also with .gz), or .npy with the ids in ``NAME.ids.csv`` and how it was
-        made in ``NAME.json`` beside it.
+        .parquet, .csv, .tsv (text also with .gz), or .npy. For .npy the ids are written to ``NAME.ids.csv``
+        and the settings to ``NAME.json``.
     matrix : ndarray of shape (n, columns)
     ids : Arrow array of n ids
     labels : Arrow array of n labels, optional
     layout : {"list", "columns"}
-        In Parquet: one column of lists, "embedding", or one column per dimension, "e0", "e1", ... Text
+        For Parquet: one column of lists, "embedding", or one column per dimension, "e0", "e1", ... Text
         always has one column per dimension.
     force : bool
-        Replace what is there.
+        Overwrite existing files.
     progress : callable, optional
         Called with the number of rows written since the last call.
     file : Path, optional
-        The matrix as a .npy file: it gets a second name instead of being copied, where that can be.
+        A .npy file that already holds the matrix. It is hard-linked instead of copied where possible.
     about : dict, optional
-        How the embedding was made: in the metadata of Parquet, or in ``NAME.json`` beside .npy.
+        Settings of the embedding: kept in the Parquet metadata, or in ``NAME.json`` for .npy.
     """
     check_embedding_target(path, layout, force=force)
     if len(ids) != len(matrix) or (labels is not None and len(labels) != len(matrix)):
-        raise InputError(f"{len(matrix)} vectors, but {len(ids)} ids; one each is needed")
+        raise InputError(f"{len(matrix)} vectors, but {len(ids)} ids; every vector needs one id")
     name = os.fspath(path)
     if name.lower().endswith(".npy"):
-        # All are complete before any gets its name.
+        # All three files are complete before the first is renamed.
         with (
-            whole_file(Path(name), force=force) as vectors,  # gets its name last
+            whole_file(Path(name), force=force) as vectors,  # renamed last
             whole_file(about_beside(name), force=force) as notes,
             whole_file(ids_beside(name), force=force) as names,
         ):
@@ -102,7 +102,7 @@ def _write_vectors(part: Path, matrix: NDArray[np.float32], file: Path | None) -
         try:
             os.link(file, part)
             return
-        except OSError:  # on another disk
+        except OSError:  # the file is on another disk
             pass
     with part.open("wb") as target:
         np.save(target, matrix, allow_pickle=False)
@@ -119,20 +119,20 @@ def write_embedding_table(
     progress: RowsWritten | None = None,
     about: dict[str, Any] | None = None,
 ) -> None:
-    """Write an embedding into a path or an open file, as the ending of ``name`` says."""
+    """Write an embedding to a path or an open file, in the format of ``name``'s extension."""
     lists = layout == "list" and name.lower().endswith(PARQUET)
 
-    how = json.dumps(about, default=str)
+    settings = json.dumps(about, default=str)
 
     def block(begin: int, end: int) -> Any:
         table = embedding_table(matrix[begin:end], id_table(ids, labels, begin, end), lists=lists)
-        return table if about is None else table.replace_schema_metadata({METADATA: how})
+        return table if about is None else table.replace_schema_metadata({METADATA: settings})
 
     write_table(target, name, len(ids), matrix.shape[1], block, progress)
 
 
 def id_table(ids: Any, labels: Any, begin: int, end: int) -> Any:
-    """Ids and, where there are any, labels of some rows."""
+    """Ids, and labels if any, of the rows ``begin`` to ``end``."""
     import pyarrow as pa
 
     columns = {"id": ids[begin:end]}
@@ -142,7 +142,7 @@ def id_table(ids: Any, labels: Any, begin: int, end: int) -> Any:
 
 
 def embedding_table(matrix: NDArray[np.float32], table: Any, *, lists: bool) -> Any:
-    """The table with the embedding beside it, as one column of lists or one column per dimension."""
+    """Append the embedding to a table, as one column of lists or one column per dimension."""
     import pyarrow as pa
 
     if lists:

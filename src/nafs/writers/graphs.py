@@ -1,4 +1,4 @@
-"""Graphs into the formats that they can be read from."""
+"""Write graphs in the formats that the readers accept."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def check_graph_target(path: str | os.PathLike[str], *, force: bool) -> None:
     if Path(name).suffix and not is_table(name) and not name.lower().endswith(_OTHERS):
         raise InputError(
             f"{name}: graphs are written as .csv, .tsv, .parquet, {', '.join(_OTHERS)}, or as a folder (a "
-            "name without ending)"
+            "name without extension)"
         )
     check_target(Path(name), force=force)
 
 
 def write_graph(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write the edges of a graph, or all of it into a folder or GraphML.
+    """Write the edges of a graph; a folder or GraphML also holds features and labels.
 
     Parameters
     ----------
     graph : Graph
     path : path
-        .csv, .tsv, .parquet: one row per edge with the nodes' ids (an undirected edge once). .mtx, .npz: the
-        adjacency matrix, nodes by number. .graphml: edges, features and labels. A name without ending: a
-        folder as :meth:`nafs.Graph.save` writes it.
+        .csv, .tsv, .parquet: one row per edge with the ids of its nodes (an undirected edge once). .mtx,
+        .npz: the adjacency matrix, without ids. .graphml: edges, features and labels. A name without
+        extension: a folder, see :meth:`nafs.Graph.save`.
     force : bool
-        Replace what is there.
+        Overwrite an existing file.
     """
     check_graph_target(path, force=force)
     name = os.fspath(path)
@@ -67,10 +67,10 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
     ids, labels = graph.id_array, None if graph.labels is None else graph.labels.to_arrow()
     width = 0 if graph.features is None else graph.features.shape[1]
     names = graph.feature_names or [f"x{i}" for i in range(width)]
-    taken = next((column for column in names if column in ("id", "label")), None)
-    if taken is not None:
+    reserved = next((column for column in names if column in ("id", "label")), None)
+    if reserved is not None:
         raise InputError(
-            f"a feature is called {taken!r}, the name of another column of a node table; rename it"
+            f"a feature is called {reserved!r}, which a node table uses for another column; rename it"
         )
 
     def block(begin: int, end: int) -> Any:
@@ -88,7 +88,7 @@ def write_nodes(graph: Graph, path: str | os.PathLike[str], *, force: bool = Fal
 
 
 def _edge_numbers(graph: Graph) -> tuple[Any, Any, Any]:
-    """Sources, targets and weights; of an undirected graph each edge once."""
+    """Sources, targets and weights; an undirected edge occurs once."""
     adjacency = graph.adjacency
     rows, columns, weights = adjacency.rows, adjacency.indices, adjacency.weights
     if not adjacency.directed:
@@ -99,20 +99,20 @@ def _edge_numbers(graph: Graph) -> tuple[Any, Any, Any]:
 
 
 def write_edges(graph: Graph, target: Any, name: str) -> None:
-    """Write the edges as a table into a path or an open file, as the ending of ``name`` says."""
+    """Write the edges as a table to a path or an open file, in the format of ``name``'s extension."""
     import pyarrow as pa
 
     rows, columns, weights = _edge_numbers(graph)
     ids = graph.id_array
 
     def block(begin: int, end: int) -> Any:
-        found = {
+        entries = {
             "source": ids.take(pa.array(rows[begin:end])),
             "target": ids.take(pa.array(columns[begin:end])),
         }
         if weights is not None:
-            found["weight"] = pa.array(weights[begin:end])
-        return pa.table(found)
+            entries["weight"] = pa.array(weights[begin:end])
+        return pa.table(entries)
 
     write_table(target, name, len(rows), 3, block)
 
@@ -132,7 +132,7 @@ def _write_graphml(graph: Graph, part: Path) -> None:
         import networkx
     except ImportError:
         raise MissingExtraError("writing GraphML needs networkx: pip install networkx") from None
-    found = networkx.DiGraph() if graph.adjacency.directed else networkx.Graph()
+    document = networkx.DiGraph() if graph.adjacency.directed else networkx.Graph()
     names = graph.ids.tolist()
     labels = None if graph.labels is None else graph.labels.to_arrow().to_pylist()
     for i, name in enumerate(names):
@@ -144,8 +144,8 @@ def _write_graphml(graph: Graph, part: Path) -> None:
             )
         if labels is not None and labels[i] is not None:
             data["label"] = labels[i]
-        found.add_node(name, **data)
+        document.add_node(name, **data)
     rows, columns, weights = _edge_numbers(graph)
     for e, (a, b) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        found.add_edge(names[a], names[b], **({} if weights is None else {"weight": float(weights[e])}))
-    networkx.write_graphml(found, str(part))
+        document.add_edge(names[a], names[b], **({} if weights is None else {"weight": float(weights[e])}))
+    networkx.write_graphml(document, str(part))

@@ -1,4 +1,4 @@
-"""Arrow tables into CSV and Parquet files, a block of rows at a time."""
+"""Write Arrow tables as CSV or Parquet, a block of rows at a time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
-_VALUES = 1 << 22  # in one block
+_VALUES = 1 << 22  # per block
 
 Blocks = Callable[[int, int], Any]
 RowsWritten = Callable[[int], None]
 
 
 def is_table(path: str) -> bool:
-    """Whether a name says CSV, TSV or Parquet."""
+    """Whether a file name has an extension of CSV, TSV or Parquet."""
     return path.lower().endswith(TEXT + PARQUET)
 
 
@@ -28,13 +28,13 @@ def write_table(
     blocks: Blocks,
     progress: RowsWritten | None = None,
 ) -> None:
-    """Write the rows that ``blocks(begin, end)`` gives as Arrow tables.
+    """Write the rows that ``blocks(begin, end)`` returns as Arrow tables.
 
     Parameters
     ----------
     target : path or binary file
     name : str
-        Its ending says the format: .csv, .tsv (both also .gz) or .parquet.
+        Its extension selects the format: .csv, .tsv (both also .gz) or .parquet.
     n_rows, n_columns : int
     blocks : callable
     progress : callable, optional

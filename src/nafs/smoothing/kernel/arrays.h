@@ -79,8 +79,7 @@ inline Neighbours neighbours(const Vector<const int64_t>& indptr, const Vector<c
 inline Features features_of(int64_t n, int64_t features, const Maybe<Matrix<const float>>& x,
                            const Maybe<Vector<const int64_t>>& indptr,
                            const Maybe<Vector<const int32_t>>& indices,
-                           const Maybe<Vector<const float>>& values,
-                           const Maybe<Vector<const float>>& norms) {
+                           const Maybe<Vector<const float>>& values) {
   Features result;
   if (x) {
     result.rows = x->data();
@@ -91,10 +90,6 @@ inline Features features_of(int64_t n, int64_t features, const Maybe<Matrix<cons
                 indptr->data()[n] <= static_cast<int64_t>(values->size()),
             "x_indices and x_values are shorter than x_indptr says");
     result.indptr = indptr->data(), result.indices = indices->data(), result.values = values->data();
-  }
-  if (norms) {
-    require(static_cast<int64_t>(norms->size()) == n, "one norm for each node");
-    result.norms = norms->data();
   }
   return result;
 }

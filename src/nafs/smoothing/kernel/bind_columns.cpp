@@ -21,10 +21,10 @@ class ColumnKernel {
     require(static_cast<int64_t>(node.size()) == n, "one node for each row");
     job_.node = node.data();
     if (x) {
-      job_.x = features_of(n, features, x, std::nullopt, std::nullopt, std::nullopt, std::nullopt);
+      job_.x = features_of(n, features, x, std::nullopt, std::nullopt, std::nullopt);
     } else {
       require(x_indptr.has_value(), "columns need x");
-      job_.x = features_of(features, n, std::nullopt, x_indptr, x_indices, x_values, std::nullopt);
+      job_.x = features_of(features, n, std::nullopt, x_indptr, x_indices, x_values);
     }
     job_.slots = slots, job_.threads = static_cast<int>(std::clamp<int64_t>(threads, 1, slots));
     require(static_cast<int64_t>(buffers.size()) >= 3 * n * kColumns * job_.threads, "buffers are too small");

@@ -12,7 +12,7 @@ class HopKernel {
             Vector<const float> inverse_degree, int64_t features, int64_t groups, Maybe<Matrix<const float>> x,
             Maybe<Vector<const int64_t>> x_indptr, Maybe<Vector<const int32_t>> x_indices,
             Maybe<Vector<const float>> x_values, Maybe<Vector<const float>> x_norms,
-            Maybe<Vector<const int32_t>> node, Matrix<const float> unscale, Matrix<const float> scale,
+            Maybe<Vector<const int32_t>> node, bool arranged, Matrix<const float> unscale, Matrix<const float> scale,
             Maybe<Matrix<const float>> centres, Maybe<Matrix<const float>> centre_norms,
             Maybe<Vector<const int32_t>> component, bool centred, Maybe<Matrix<float>> sum,
             Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
@@ -41,12 +41,16 @@ class HopKernel {
     if (distances) hop_.distances = per_group(*distances, groups, "distances is n x groups");
     if (pending) pending_ = per_group(*pending, 2 * groups, "pending is n x (2 * groups)");
 
-    const int64_t own_rows = node ? own_rows_of(x, x_indptr) : n_;
-    hop_.x = features_of(own_rows, features, x, x_indptr, x_indices, x_values, x_norms);
+    hop_.x = features_of(n_, features, x, x_indptr, x_indices, x_values);
+    if (x_norms) {
+      require(static_cast<int64_t>(x_norms->size()) == n_, "one norm for each row");
+      hop_.x.norms = x_norms->data();
+    }
     require(hop_.x.rows || hop_.x.indptr, "hops need x");
     if (node) {
-      require(static_cast<int64_t>(node->size()) == n_ && own_rows >= n_, "one node for each row");
-      hop_.node = node->data();
+      require(static_cast<int64_t>(node->size()) == n_, "one node for each row");
+      node_ = node->data();
+      if (!arranged) hop_.node = node_;
     }
     hop_.centres = centres_of(n_, width_, centres, component);
     hop_.centred = centred;
@@ -124,7 +128,7 @@ class HopKernel {
       pass.half = is_half(*state), pass.state = state->data();
       pass.stride = rows_of(*state, n_, width_, "state is n x (groups * features)");
     }
-    pass.scale = hop_.scale, pass.node = hop_.node;
+    pass.scale = hop_.scale, pass.node = node_;
     if (hop_.centred) pass.centres = hop_.centres;
     pass.out = out.data();
     pass.out_stride = rows_of(out, n_, apart ? width_ : hop_.features, "out is n x columns");
@@ -136,15 +140,11 @@ class HopKernel {
   }
 
  private:
-  static int64_t own_rows_of(const Maybe<Matrix<const float>>& x, const Maybe<Vector<const int64_t>>& x_indptr) {
-    if (x) return static_cast<int64_t>(x->shape(0));
-    return x_indptr ? static_cast<int64_t>(x_indptr->size()) - 1 : 0;
-  }
-
   std::shared_ptr<void> held_;  // the arrays, which live as long as the kernel
   Hop hop_;
   int64_t n_ = 0, width_ = 0;
   float* pending_ = nullptr;
+  const int32_t* node_ = nullptr;  // row i of the state is row node_[i] of the result
   bool stream_ = false;
 };
 
@@ -169,7 +169,7 @@ void bind_hops(nb::module_& m) {
       .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Maybe<Vector<const float>>, Vector<const float>,
                     int64_t, int64_t, Maybe<Matrix<const float>>, Maybe<Vector<const int64_t>>,
                     Maybe<Vector<const int32_t>>, Maybe<Vector<const float>>, Maybe<Vector<const float>>,
-                    Maybe<Vector<const int32_t>>, Matrix<const float>, Matrix<const float>,
+                    Maybe<Vector<const int32_t>>, bool, Matrix<const float>, Matrix<const float>,
                     Maybe<Matrix<const float>>, Maybe<Matrix<const float>>, Maybe<Vector<const int32_t>>, bool,
                     Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>,
                     Maybe<Matrix<float>>, Distance, Weighting, float, bool, int>(),
@@ -177,7 +177,7 @@ void bind_hops(nb::module_& m) {
            "inverse_degree"_a.noconvert(), "features"_a, "groups"_a, "x"_a.noconvert().none() = nothing,
            "x_indptr"_a.noconvert().none() = nothing, "x_indices"_a.noconvert().none() = nothing,
            "x_values"_a.noconvert().none() = nothing, "x_norms"_a.noconvert().none() = nothing,
-           "node"_a.noconvert().none() = nothing, "unscale"_a.noconvert(), "scale"_a.noconvert(),
+           "node"_a.noconvert().none() = nothing, "arranged"_a = false, "unscale"_a.noconvert(), "scale"_a.noconvert(),
            "centres"_a.noconvert().none() = nothing, "centre_norms"_a.noconvert().none() = nothing,
            "component"_a.noconvert().none() = nothing, "centred"_a = false, "sum"_a.noconvert().none() = nothing,
            "total"_a.noconvert().none() = nothing, "peak"_a.noconvert().none() = nothing,

@@ -22,7 +22,7 @@ inline Parts feature_parts(const Hop& hop, int64_t i, const float* z) {
   const float* row = x.rows + own * x.stride;
   float quick_dot, quick_square;
   dot_and_square(z, row, hop.features, &quick_dot, &quick_square);
-  if (within_range(x.norms[own]) && within_range(std::sqrt(quick_square))) return {quick_dot, quick_square};
+  if (within_range(x.norms[i]) && within_range(std::sqrt(quick_square))) return {quick_dot, quick_square};
   double dot, square;
   dot_and_square(z, row, hop.features, &dot, &square);
   return {dot, square};
@@ -41,7 +41,7 @@ inline Parts parts_of(const Hop& hop, int64_t i, int64_t g, const float* z) {
 // D_i(k) for the g-th r.
 inline float distance(const Hop& hop, int64_t i, int64_t g, const Parts& parts) {
   if (hop.distance == Distance::cosine)
-    return static_cast<float>(cosine_of(parts.dot, parts.square, hop.x.norms[hop.own_row(i)]));
+    return static_cast<float>(cosine_of(parts.dot, parts.square, hop.x.norms[i]));
   if (hop.distance == Distance::euclidean)
     return static_cast<float>(std::sqrt(parts.square) * hop.scale[i * hop.groups + g]);
   const Centres& to = hop.centres;

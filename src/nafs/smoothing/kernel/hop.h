@@ -27,7 +27,7 @@ struct Features {
   const int64_t* indptr = nullptr;
   const int32_t* indices = nullptr;
   const float* values = nullptr;
-  const float* norms = nullptr;
+  const float* norms = nullptr;  // in the order of the state's rows
 };
 
 // One row per connected component, the r's side by side: the stationary state divided by d~^r.

@@ -6,6 +6,7 @@
 
 constexpr int64_t kChunk = 64;            // rows handed to a thread at a time
 constexpr int64_t kBatch = 4;             // rows whose distances are computed together
+constexpr int64_t kFeaturesAhead = 8;     // rows of x that come from anywhere are asked for so early
 constexpr int64_t kBatchFloats = 2048;    // ... as long as they stay in the first-level cache
 
 // Buffers of one thread: `batch` rows of z, and how each enters the sum (keep, weight).
@@ -31,6 +32,8 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
 
   for (int64_t i = top; i < bottom; ++i) {
     float* z = row_of(i);
+    if (reads_features && hop.node && i + kFeaturesAhead < hop.end)
+      prefetch_row(hop.x.rows + hop.node[i + kFeaturesAhead] * hop.x.stride, hop.features * 4);
     if (!hop.state)
       first_row(hop, i, z);
     else if (hop.graph.weights)
@@ -39,7 +42,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
       gather_row<false, State>(hop, i, z);
     // Read once a hop and not again: locality 0 keeps them from pushing the state out of the cache.
     if (weighs && !hop.postpone) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
-    if (reads_features) prefetch_row<0>(hop.x.rows + hop.own_row(i) * hop.x.stride, hop.features * 4);
+    if (reads_features && !hop.node) prefetch_row<0>(hop.x.rows + i * hop.x.stride, hop.features * 4);
   }
   for (int64_t i = top; i < bottom; ++i)
     for (int64_t g = 0; g < hop.groups; ++g) {

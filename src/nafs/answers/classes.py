@@ -1,0 +1,221 @@
+"""Classes of all nodes from the labels of some: logistic regression, with calibrated probabilities.
+
+The strength of the regression is chosen by the log-loss of cross-validation on the labelled nodes. The same
+held-out predictions then set a temperature: logits are divided by the number that makes the held-out labels
+likeliest, so that of the nodes predicted with probability 0.8, about 80 % are right. The accuracy that is
+reported is that of the held-out predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph import Labels, read_labels
+from nafs.graph.ids import id_column, positions
+
+STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """The class of every node.
+
+    Attributes
+    ----------
+    ids : Arrow array
+    classes : Arrow array
+        Names of the classes.
+    codes : ndarray of int, shape (n,)
+        Predicted class of each node, as a position in ``classes``.
+    probabilities : ndarray of shape (n, classes)
+    known : ndarray of int, shape (n,)
+        The given class; -1 where there was none.
+    accuracy, deviation : float or None
+        Of held-out labelled nodes, mean and deviation over folds; ``None`` where there were too few labels.
+    notes : tuple of str
+        What the user should know before trusting this.
+    """
+
+    ids: Any
+    classes: Any
+    codes: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    known: NDArray[np.int64]
+    accuracy: float | None
+    deviation: float | None
+    notes: tuple[str, ...]
+
+    def explain(self) -> str:
+        """How far the prediction can be trusted, a line each."""
+        return "\n".join(self.notes)
+
+    def to_arrow(self) -> Any:
+        """An Arrow table: id, predicted class, its probability, and the given label where there was one."""
+        import pyarrow as pa
+
+        given = pa.array(np.maximum(self.known, 0), mask=self.known < 0)
+        return pa.table(
+            {
+                "id": self.ids,
+                "predicted": self.classes.take(pa.array(self.codes)),
+                "probability": self.probabilities[np.arange(len(self.codes)), self.codes],
+                "label": self.classes.take(given),
+            }
+        )
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+
+def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> Classification:
+    """Predict the class of every node from the labels of some.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+        An embedding.
+    ids : Arrow array of n ids
+    labels : Labels, mapping of id to class, or sequence of n classes with None where unknown
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    Classification
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> from nafs.answers import classify
+    >>> corners = np.repeat(np.eye(2), 20, axis=0) + 0.1 * np.random.default_rng(0).random((40, 2))
+    >>> few = {0: "red", 1: "red", 2: "red", 20: "blue", 21: "blue", 22: "blue"}
+    >>> answer = classify(corners, pa.array(range(40)), few)
+    >>> answer.to_pandas().predicted.value_counts().to_dict()
+    {'red': 20, 'blue': 20}
+    """
+    import pyarrow as pa
+    from sklearn.linear_model import LogisticRegression
+
+    known = _labels(labels, ids, len(matrix))
+    nodes = np.flatnonzero(known.codes >= 0)
+    codes = known.codes[nodes]
+    present, counts = np.unique(codes, return_counts=True)
+    names = known.classes
+    _check(present, len(nodes))
+    points = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths mean the same
+    notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
+    single = present[counts == 1]
+    if len(single):
+        shown = ", ".join(str(names[code]) for code in single[:5])
+        notes.append(f"seen only once, so that nothing can be said about their accuracy: {shown}")
+    strength, temperature, accuracy, deviation = _validate(points[nodes], codes, seed)
+    if accuracy is None:
+        notes.append(
+            "too few labels to estimate the accuracy: at least two of each of two classes are needed"
+        )
+    else:
+        chance = counts.max() / counts.sum()
+        notes.append(
+            f"accuracy on held-out labels {accuracy:.3f} ± {deviation:.3f} "
+            f"(always guessing the largest class: {chance:.3f})"
+        )
+    model = LogisticRegression(C=strength, max_iter=1000).fit(points[nodes], codes)
+    shares = _softmax(_logits(model, points) / temperature)
+    probabilities = np.zeros((len(matrix), len(names)))
+    probabilities[:, present] = shares
+    return Classification(
+        ids,
+        pa.array(names),
+        probabilities.argmax(axis=1),
+        probabilities,
+        known.codes.astype(np.int64),
+        accuracy,
+        deviation,
+        tuple(notes),
+    )
+
+
+def _labels(labels: Any, ids: Any, n: int) -> Labels:
+    """Labels in the order of the nodes."""
+    if isinstance(labels, Labels):
+        return labels
+    if isinstance(labels, Mapping):
+        places = positions(ids, id_column([str(key) for key in labels]))
+        unknown = [key for key, place in zip(labels, places, strict=True) if place < 0]
+        if unknown:
+            raise InputError(Parameter("labels"), f" name {len(unknown)} unknown ids, such as {unknown[0]!r}")
+        aligned: list[Any] = [None] * n
+        for place, value in zip(places, labels.values(), strict=True):
+            aligned[int(place)] = value
+        labels = aligned
+    read = read_labels(labels)
+    if len(read.codes) != n:
+        raise InputError(Parameter("labels"), f" have {len(read.codes)} entries for {n} nodes")
+    return read
+
+
+def _check(present: NDArray[Any], n_labelled: int) -> None:
+    if n_labelled == 0:
+        raise InputError(
+            Parameter("labels"), " are all missing: classification needs the labels of some nodes"
+        )
+    if len(present) < 2:
+        raise InputError(Parameter("labels"), " have one class only; classification needs at least two")
+
+
+def _validate(
+    points: NDArray[Any], codes: NDArray[Any], seed: int
+) -> tuple[float, float, float | None, float | None]:
+    """Strength, temperature, accuracy and its deviation, from held-out predictions."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
+
+    kept = np.isin(codes, [code for code in np.unique(codes) if (codes == code).sum() >= 2])
+    points, codes = points[kept], codes[kept]
+    classes, counts = np.unique(codes, return_counts=True)
+    if len(classes) < 2:
+        return 1.0, 1.0, None, None
+    places = np.searchsorted(classes, codes)
+    folds = StratifiedKFold(min(FOLDS, int(counts.min())), shuffle=True, random_state=seed)
+    parts = list(folds.split(points, codes))
+    best: tuple[float, float, NDArray[Any]] | None = None
+    for strength in STRENGTHS:
+        held_out = np.empty((len(codes), len(classes)))
+        for train, test in parts:
+            model = LogisticRegression(C=strength, max_iter=1000).fit(points[train], codes[train])
+            held_out[test] = _logits(model, points[test])
+        loss = _log_loss(held_out, places, 1.0)
+        if best is None or loss < best[0]:
+            best = loss, strength, held_out
+    assert best is not None
+    _, strength, held_out = best
+    right = held_out.argmax(axis=1) == places
+    scores = [float(right[test].mean()) for _, test in parts]
+    temperatures = np.geomspace(0.05, 20, 61)
+    temperature = min(temperatures, key=lambda value: _log_loss(held_out, places, float(value)))
+    return strength, float(temperature), float(right.mean()), float(np.std(scores))
+
+
+def _logits(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:
+    """One column per class, also for two classes."""
+    values = np.asarray(model.decision_function(points), np.float64)
+    return np.column_stack([-values / 2, values / 2]) if values.ndim == 1 else values
+
+
+def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _log_loss(logits: NDArray[np.float64], places: NDArray[Any], temperature: float) -> float:
+    shares = _softmax(logits / temperature)[np.arange(len(places)), places]
+    return float(-np.log(np.maximum(shares, 1e-12)).mean())

@@ -1,0 +1,50 @@
+"""`nafs classify`: the class of every node, from the labels of some."""
+
+from __future__ import annotations
+
+from nafs._support.errors import InputError, Parameter
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
+from nafs.cli.flags import command
+from nafs.cli.options import Force, TableFile, TablePrinting, beside
+from nafs.cli.reading import Edges, Reading, read, table_options
+from nafs.cli.similar import check_table_target, show_table
+from nafs.embedding import embed
+from nafs.readers.joined import joined
+
+FOR_CLASSES = EmbeddingOptions(n_hops="auto")
+
+
+@command
+def classify(
+    edges: Edges,
+    reading: Reading,
+    running: RunOptions,
+    printing: TablePrinting,
+    options: EmbeddingOptions = FOR_CLASSES,
+    output: TableFile = None,
+    force: Force = False,
+) -> None:
+    """Predict the class of every node from a few labels, with probabilities and an estimate of the accuracy.
+
+    [dim]nafs classify edges.csv -f features.csv --labels few.csv -o predictions.parquet[/dim]
+    """
+    run = printing.start()
+    check_table_target(output, force=force)
+    graph = read(run, edges, reading, scratch_dir=beside(output))
+    if graph.labels is None:
+        raise InputError(
+            "classification needs the labels of some nodes: give a table of ids and labels with ",
+            Parameter("labels"),
+            ", or name a column of the features with ",
+            Parameter("label_column"),
+        )
+    with run.stage("embed"):
+        embedding = embed(graph, **options.for_library(running))
+    run.notes += () if embedding.choice is None else embedding.choice.reasons
+    with run.stage("classify"):
+        answer = embedding.classify()
+    run.notes += answer.notes
+    table = answer.to_arrow()
+    if output is not None:
+        table = joined(table, reading.features, table_options(reading))
+    show_table(run, table, output, force=force)

@@ -1,0 +1,93 @@
+"""How much partitions agree with each other, and what they agree on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Labels = NDArray[np.int64]
+
+
+def pairwise_agreement(partitions: Labels, n_clusters: int) -> NDArray[np.float64]:
+    """Adjusted Rand indices of all pairs of partitions, shape (count, count).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.agreement import pairwise_agreement
+    >>> pairwise_agreement(np.array([[0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]), 2).round(1)
+    array([[ 1. ,  1. , -0.5],
+           [ 1. ,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
+    """
+    members = np.concatenate([_members(labels, n_clusters) for labels in partitions])
+    sizes = members.sum(axis=1, dtype=np.float64).reshape(len(partitions), n_clusters)
+    found = np.empty((len(partitions), len(partitions)))
+    for i in range(len(partitions)):
+        table = members[i * n_clusters : (i + 1) * n_clusters] @ members.T
+        tables = table.astype(np.float64).reshape(n_clusters, len(partitions), n_clusters)
+        found[i] = _adjusted(
+            _pairs(tables).sum(axis=(0, 2)),
+            _pairs(sizes[i]).sum(),
+            _pairs(sizes).sum(axis=1),
+            partitions.shape[1],
+        )
+    return found
+
+
+def rand_index(first: Labels, second: Labels, n_clusters: int) -> float:
+    """The adjusted Rand index of two partitions."""
+    table = np.bincount(first * n_clusters + second, minlength=n_clusters**2).astype(np.float64)
+    table = table.reshape(n_clusters, n_clusters)
+    rows, columns = (_pairs(table.sum(axis=axis)).sum() for axis in (1, 0))
+    return float(_adjusted(_pairs(table).sum(), rows, columns, len(first)))
+
+
+def vote(
+    partitions: Labels, weights: NDArray[np.float64], start: Labels, n_clusters: int, rounds: int = 2
+) -> Labels:
+    """The partition that gives each node the cluster most partitions give it.
+
+    Parameters
+    ----------
+    partitions : ndarray of int, shape (count, n)
+    weights : ndarray of shape (count,)
+    start : ndarray of int, shape (n,)
+        The clusters of the others are renamed so that they match these, or the last winner, best.
+    n_clusters : int
+    rounds : int
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    nodes = np.arange(len(start))
+    for _ in range(rounds):
+        votes = np.zeros((len(start), n_clusters))
+        for labels, weight in zip(partitions, weights, strict=True):
+            table = np.bincount(labels * n_clusters + start, minlength=n_clusters**2)
+            _, names = linear_sum_assignment(-table.reshape(n_clusters, n_clusters))
+            votes[nodes, names[labels]] += weight
+        start = votes.argmax(axis=1)
+    return start
+
+
+def _members(labels: Labels, n_clusters: int) -> NDArray[np.float32]:
+    members = np.zeros((n_clusters, len(labels)), np.float32)
+    members[labels, np.arange(len(labels))] = 1
+    return members
+
+
+def _pairs(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    return counts * (counts - 1) / 2
+
+
+def _adjusted(together: Any, first: Any, second: Any, n: int) -> Any:
+    """The index from the pairs of nodes that are together in both, in the first and in the second."""
+    expected = first * second / max(1.0, n * (n - 1) / 2)
+    spread = (first + second) / 2 - expected
+    return np.where(spread > 0, (together - expected) / np.where(spread > 0, spread, 1), 1.0)

@@ -1,0 +1,263 @@
+"""Clusters by consensus: many partitions of one graph, and what they have in common.
+
+Candidates come from every head at every number of hops of one sweep. None of them is right everywhere, and
+no criterion that is computed from the graph alone picks the right one: modularity prefers clusters of even
+size, the variance that clusters explain prefers too few hops. But wrong partitions are wrong in different
+ways. Each candidate therefore votes with the weight of its mean agreement (adjusted Rand index) with all
+others. The mixture is then fitted once more at each number of hops, starting from the winner, and the number
+of hops is chosen where the result stays closest to the vote.
+
+Large graphs: candidates are partitions of a sample of the nodes, and the last mixture assigns the others.
+Half of the sample are neighbors of the other half, so that the sample has edges to judge by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.errors import InputError, Parameter
+from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
+from nafs.clustering.directions import Directions, unit_rows
+from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
+from nafs.clustering.heads import HEADS, Labels, partitions
+from nafs.clustering.measures import modularity
+from nafs.clustering.number import NUMBERS, ROWS, number_curve
+from nafs.graph import Adjacency, read_adjacency
+
+SAMPLE = 5000  # nodes whose partitions are compared
+AGREES = 0.5  # adjusted Rand index with the consensus from which on a candidate is said to agree
+DOUBTFUL = 0.3  # mean agreement below which the clusters are probably not there
+_FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
+_POWER = 4  # of the agreement, in the weight of a vote
+_STEPS = 50  # of the last mixture
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Clusters, and how sure they are.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n,)
+    n_hops : int
+        The number of hops of the embedding that the labels were assigned with.
+    n_clusters : int
+    agreement : float
+        Mean adjusted Rand index of the candidates with the labels: 1 if all are the same, 0 if they have
+        nothing in common.
+    n_candidates, n_agreeing : int
+        Candidates, and how many of them have an index of at least 0.5 with the labels.
+    curve : dict
+        For each number of hops, the agreement of its candidates with the labels.
+    numbers : dict
+        Where the number of clusters was chosen: the criterion at each number that was tried.
+    reasons : tuple of str
+    """
+
+    labels: Labels
+    n_hops: int
+    n_clusters: int
+    agreement: float
+    n_candidates: int
+    n_agreeing: int
+    curve: dict[int, float] = field(default_factory=dict)
+    numbers: dict[int, float] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+
+    def explain(self) -> str:
+        """The reasons, one line each."""
+        return "\n".join(self.reasons)
+
+
+class ClusterSearch:
+    """The rows of a sweep that clusters are looked for in; another seed or number needs no other sweep.
+
+    Parameters
+    ----------
+    sweep : iterable of (int, ndarray of shape (n, d))
+        Numbers of hops and embeddings. An embedding is not kept, so it may be a buffer that is used again.
+    most_clusters : int, optional
+        The largest number of clusters that will be asked for; by default the largest that is tried where the
+        number is chosen.
+    graph : Adjacency, optional
+        Its edges are needed to choose the number of clusters, not for the consensus.
+    sample : int
+        Nodes whose partitions are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering import ClusterSearch
+    >>> corners = np.repeat(np.eye(3), 20, axis=0)
+    >>> search = ClusterSearch([(1, corners + 0.01 * np.random.default_rng(0).random(corners.shape))], 3)
+    >>> found = search.consensus(3)
+    >>> np.bincount(found.labels), round(found.agreement, 2)
+    (array([20, 20, 20]), 1.0)
+    """
+
+    def __init__(
+        self,
+        sweep: Iterable[tuple[int, NDArray[Any]]],
+        most_clusters: int | None = None,
+        *,
+        graph: Adjacency | None = None,
+        sample: int = SAMPLE,
+    ) -> None:
+        self.hops: dict[int, Directions] = {}
+        self.n_nodes = 0
+        self._graph = graph
+        self._all_rows: dict[int, NDArray[np.float16]] = {}
+        most = NUMBERS[-1] if most_clusters is None else most_clusters
+        for hop, matrix in sweep:
+            if not self.hops:
+                self.n_nodes = len(matrix)
+                self.sample = _draw(len(matrix), max(sample, 10 * most), graph)
+            # Scaled so that products of columns neither vanish nor overflow.
+            largest = np.float32(
+                max(abs(float(matrix.max(initial=0))), abs(float(matrix.min(initial=0)))) or 1
+            )
+            rows = np.asarray(matrix if self.sample is None else matrix[self.sample], np.float32) / largest
+            directions = Directions.of(rows, 4 * most)
+            self.hops[hop] = directions
+            if self.sample is not None:
+                axes = directions.axes[:, : 2 * most] / largest
+                self._all_rows[hop] = (matrix @ axes).astype(np.float16)
+        if not self.hops:
+            raise InputError("no embedding was given to find clusters in")
+
+    def number_curve(self, seed: int = 0) -> dict[int, float]:
+        """The criterion of each number of clusters that is tried; the largest value is the best."""
+        every = list(self.hops.values())
+        some = {every[len(every) * part // 6] for part in (1, 3, 5)}
+        chosen = [one for one in every if one in some]
+        rows = np.arange(min(len(every[0].rows), ROWS))
+        if self.sample is None and len(every[0].rows) > ROWS:
+            rows = np.sort(np.random.default_rng(seed).choice(len(every[0].rows), ROWS, replace=False))
+        measure = None
+        if self._graph is not None and not self._graph.directed:
+            nodes = rows if self.sample is None else self.sample[rows]
+            edges = read_adjacency(self._graph.to_scipy()[nodes][:, nodes], directed=False)
+            measure = (lambda clusters: modularity(edges, clusters)) if edges.n_stored else None
+        parts = [Directions(one.rows[rows], one.sizes, one.axes) for one in chosen]
+        return number_curve(parts, measure, len(rows) - 1, seed)
+
+    def cluster(self, n_clusters: int | str, seed: int = 0) -> Clustering:
+        """The consensus, with the number of clusters chosen first where it is "auto"."""
+        if n_clusters != "auto":
+            return self.consensus(int(n_clusters), seed)
+        if self.n_nodes < 4:
+            return self.consensus(1, seed)
+        curve = self.number_curve()
+        best = max(curve, key=lambda count: curve[count])
+        found = self.consensus(best, seed)
+        second = max(
+            (count for count in curve if count != best), key=lambda count: curve[count], default=best
+        )
+        by = "agreement" if self._graph is None or self._graph.directed else "agreement x modularity"
+        reason = (
+            f"{best} clusters: the largest {by}, {curve[best]:.3f}, of {min(curve)} to {max(curve)} clusters "
+            f"tried; next best {second} ({curve[second]:.3f})"
+        )
+        return replace(found, numbers=curve, reasons=(reason, *found.reasons))
+
+    def consensus(self, n_clusters: int, seed: int = 0) -> Clustering:
+        """The clusters that most candidates agree on.
+
+        Parameters
+        ----------
+        n_clusters : int
+            At most ``most_clusters``.
+        seed : int
+            Of the starts of all heads.
+
+        Returns
+        -------
+        Clustering
+        """
+        if not 1 <= n_clusters <= self.n_nodes:
+            raise InputError(
+                Parameter("n_clusters"),
+                f" must be from 1 to the number of nodes, {self.n_nodes}; got {n_clusters}",
+            )
+        candidates, hops = self.candidates(n_clusters, seed)
+        agreements = pairwise_agreement(candidates, n_clusters)
+        mean = (agreements.sum(axis=1) - 1) / max(1, len(candidates) - 1)
+        weights = np.maximum(mean, 1e-9) ** _POWER
+        consensus = vote(candidates, weights, candidates[int(mean.argmax())], n_clusters)
+        hop, labels = self._settle(consensus, n_clusters)
+        seen = labels if self.sample is None else labels[self.sample]
+        indices = np.array([rand_index(seen, candidate, n_clusters) for candidate in candidates])
+        curve = {at: float(indices[hops == at].mean()) for at in self.hops}
+        agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
+        reason = (
+            f"{hop} hop{'' if hop == 1 else 's'}, where {n_clusters} clusters come closest to the consensus "
+            f"of {len(candidates)} partitions ({len(HEADS)} heads x {len(self.hops)} numbers of hops); "
+            f"{agreeing} of them agree with it, the mean agreement is {agreement:.2f}"
+        )
+        reasons = [reason]
+        if agreement < DOUBTFUL:
+            reasons.append(f"an agreement below {DOUBTFUL} means that these clusters are doubtful")
+        return Clustering(
+            labels, hop, n_clusters, agreement, len(candidates), agreeing, curve, reasons=tuple(reasons)
+        )
+
+    def candidates(self, n_clusters: int, seed: int = 0) -> tuple[Labels, NDArray[np.int64]]:
+        """Partitions of the sample by all heads at all numbers of hops, and the number of hops of each."""
+        rng = np.random.default_rng(seed)
+        repeats = -(-_FEWEST // (len(HEADS) * len(self.hops)))
+        found, hops = [], []
+        for hop, directions in self.hops.items():
+            for _ in range(repeats):
+                for labels in partitions(directions, n_clusters, rng):
+                    found.append(labels)
+                    hops.append(hop)
+        return np.array(found), np.array(hops)
+
+    def _settle(self, consensus: Labels, n_clusters: int) -> tuple[int, Labels]:
+        """The number of hops whose mixture stays closest to the consensus, and its clusters of all nodes."""
+        best: tuple[float, int, Mixture] | None = None
+        for hop, directions in self.hops.items():
+            points = directions.unit(2 * n_clusters).astype(np.float64)
+            model = fit_mixture(points, consensus, n_clusters, _STEPS)
+            closeness = rand_index(consensus, model.predict(points), n_clusters)
+            if best is None or closeness > best[0]:
+                best = closeness, hop, model
+        assert best is not None
+        _, hop, model = best
+        if self.sample is None:
+            return hop, model.predict(self.hops[hop].unit(2 * n_clusters).astype(np.float64))
+        labels = np.empty(self.n_nodes, np.int64)
+        for begin in range(0, self.n_nodes, 1 << 16):
+            rows = self._all_rows[hop][begin : begin + (1 << 16), : 2 * n_clusters]
+            labels[begin : begin + len(rows)] = model.predict(unit_rows(rows.astype(np.float64)))
+        return hop, labels
+
+
+def _draw(n_nodes: int, size: int, graph: Adjacency | None) -> NDArray[np.int64] | None:
+    """Nodes to compare partitions on; ``None`` for all. With a graph, each is followed by a neighbor."""
+    if n_nodes <= size:
+        return None
+    rng = np.random.default_rng(0)
+    if graph is None:
+        return np.sort(rng.choice(n_nodes, size, replace=False))
+    nodes = rng.choice(n_nodes, size, replace=False)
+    neighbors, degrees = nodes.copy(), np.diff(graph.indptr)[nodes]
+    linked = degrees > 0
+    steps = (rng.random(size) * degrees).astype(np.int64)
+    neighbors[linked] = graph.indices[(graph.indptr[nodes] + steps)[linked]]
+    drawn = np.column_stack([nodes, neighbors]).ravel()
+    _, first = np.unique(drawn, return_index=True)
+    return np.asarray(drawn[np.sort(first)][:size], np.int64)
+
+
+def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int) -> int:
+    """Bytes that a search holds, about."""
+    most = NUMBERS[-1] if n_clusters is None else n_clusters
+    size = max(SAMPLE, 10 * most)
+    rest = 2 * n_nodes * 2 * most if n_nodes > size else 0
+    return n_hops * (4 * min(n_nodes, size) * 4 * most + rest)

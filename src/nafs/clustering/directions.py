@@ -1,0 +1,72 @@
+"""Leading directions of an embedding, in which every head looks for clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NARROW = 1024  # columns; up to here directions come from the columns' own products
+
+Rows = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Rows of an embedding along its leading singular directions.
+
+    Attributes
+    ----------
+    rows : ndarray of float32, shape (m, columns)
+        Z V: what is left of each row along the directions, in the order of their singular values.
+    sizes : ndarray of float64, shape (columns,)
+        The singular values.
+    axes : ndarray of float32, shape (d, columns)
+        V, which other rows of the embedding can be mapped with.
+    """
+
+    rows: Rows
+    sizes: NDArray[np.float64]
+    axes: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, matrix: NDArray[Any], n_columns: int) -> Directions:
+        """The leading directions of a matrix; an approximation where it is wide.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nafs.clustering.directions import Directions
+        >>> Directions.of(np.diag([1.0, 3.0, 2.0]), 2).sizes
+        array([3., 2.])
+        """
+        rows = np.asarray(matrix, np.float32)
+        if rows.shape[1] > _NARROW:
+            from sklearn.utils.extmath import randomized_svd
+
+            _, sizes, right = randomized_svd(rows, min(n_columns, *rows.shape), n_iter=3, random_state=0)
+            axes = np.ascontiguousarray(right.T, np.float32)
+            return cls(rows @ axes, np.asarray(sizes, np.float64), axes)
+        values, vectors = np.linalg.eigh((rows.T @ rows).astype(np.float64))
+        first = np.argsort(-values, kind="stable")[:n_columns]
+        axes = vectors[:, first].astype(np.float32)
+        return cls(rows @ axes, np.sqrt(np.maximum(values[first], 0)), axes)
+
+    def unit(self, n_columns: int) -> Rows:
+        """Rows along the first directions, scaled to length 1."""
+        return unit_rows(self.rows[:, :n_columns])
+
+    def left(self, first: int, last: int) -> Rows:
+        """Left singular vectors number ``first`` to ``last`` (without it); those of size 0 are 0."""
+        sizes = self.sizes[first:last]
+        kept = sizes > 1e-6 * max(float(self.sizes.max(initial=0)), 1e-30)
+        factors = np.where(kept, 1 / np.where(kept, sizes, 1), 0).astype(np.float32)
+        return np.asarray(self.rows[:, first:last] * factors)
+
+
+def unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows scaled to length 1; rows of zeros stay."""
+    sizes = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.asarray(rows / np.where(sizes > 0, sizes, 1)[:, None])

@@ -1,0 +1,100 @@
+"""Node tables with words, categories, dates or gaps: encoded as features, and balanced by the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph import Features, Graph
+from nafs.readers.dialect import is_number
+from nafs.tables import Balance, TableEncoder, balance
+
+_MOSTLY = 0.5  # share of numbers from which on a word in a column is taken for a mistake
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How features were made from a table, so that new rows can be encoded in the same way."""
+
+    encoder: TableEncoder
+    balance: Balance
+
+    def encode(self, table: Any) -> Any:
+        """Features of new rows of an Arrow table, as a sparse matrix."""
+        return self.balance.apply(self.encoder.blocks(table))
+
+
+def needs_encoding(rows: Any) -> bool:
+    """Whether the first rows of an Arrow table hold anything but numbers."""
+    import pyarrow as pa
+
+    for column in rows.columns:
+        kind = column.type
+        if pa.types.is_nested(kind):
+            continue
+        if column.null_count:
+            return True
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+            continue
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return True
+        if not all(is_number(value) for value in column.to_pylist()):
+            return True
+    return False
+
+
+def encode(
+    table: Any, where: str, *, text: Sequence[str] = (), category: Sequence[str] = ()
+) -> tuple[TableEncoder, Any]:
+    """The encoder of a table without ids and labels, and its features before they are balanced."""
+    forced = {*text, *category}
+    for name in table.column_names:
+        if name not in forced:
+            _refuse_typing_errors(table[name], name, where)
+    encoder = TableEncoder.fit(table, text=text, category=category)
+    return encoder, sp.csr_array(sp.hstack(encoder.blocks(table), format="csr"), dtype=np.float32)
+
+
+def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
+    """The graph with its encoded features balanced, so that no column drowns the others."""
+    if encoder is None or graph.features is None:
+        return graph
+    matrix = sp.csc_array(graph.features.matrix)
+    widths = [len(encoding.names()) for encoding in encoder.used]
+    blocks = [sp.csr_array(matrix[:, left:right]) for left, right in pairwise([0, *accumulate(widths)])]
+    weights = balance(blocks, graph.adjacency)
+    features = Features(None, weights.apply(blocks), Encoding(encoder, weights))
+    largest = weights.factors.max() or 1.0
+    used = iter(weights.factors / largest)
+    lines = [
+        f"{record['column']}: {record['kind']}, {record['done']}"
+        + (f" (weight {next(used):.2f})" if record["features"] else f" ({record['why']})")
+        for record in encoder.records()
+    ]
+    return graph.with_features(
+        features, feature_names=graph.feature_names, notes=[f"{where}: {'; '.join(lines)}"]
+    )
+
+
+def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
+    """Raise where a column holds mostly numbers and a few words: more likely a mistake than a category."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return
+    values = [value for value in column.to_pylist() if value not in (None, "")]
+    words = [value for value in values if not is_number(value)]
+    if values and 0 < len(words) < (1 - _MOSTLY) * len(values):
+        raise InputError(
+            f"{where}: {words[0]!r} in column {name!r} is not a number, but most values are; correct it, "
+            "leave the column out with ",
+            Parameter("ignore"),
+            ", or say that it holds words with ",
+            Parameter("category"),
+        )

@@ -1,0 +1,223 @@
+"""Columns of the nodes: what one can colour by, filter by and search for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph import Labels
+from nafs.graph.ids import check_unique, positions, same_kind
+from nafs.graph.ids import id_column as as_ids
+from nafs.graph.node_columns import choose_id, listed, pick
+from nafs.readers.tables import Table, TableOptions
+
+MOST_COLUMNS = 12  # shown unless columns are named
+MOST_CLASSES = 1000  # different values of a category
+MOST_TEXT = 400  # letters kept of one text
+_WIDE = 40  # numeric columns in a table that is a matrix of features rather than facts to look at
+_SKEWED = 30.0  # largest over median value from which colours follow the logarithm
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of the nodes.
+
+    Attributes
+    ----------
+    title : str
+    kind : {"number", "date", "category", "text"}
+    values : ndarray or list
+        Numbers (NaN where missing), seconds since 1970, codes (-1 where missing), or texts.
+    names : list of str
+        Of a category, the most frequent first.
+    source : {"yours", "nafs"}
+    explain : str
+    """
+
+    title: str
+    kind: str
+    values: Any
+    names: tuple[str, ...] = ()
+    source: str = "yours"
+    explain: str = ""
+
+    def for_page(self) -> dict[str, Any]:
+        """What the page needs of it."""
+        common = {"title": self.title, "kind": self.kind, "source": self.source, "explain": self.explain}
+        if self.kind == "text":
+            texts = [None if text is None else text[:MOST_TEXT] for text in self.values]
+            return common | {"values": texts}
+        if self.kind == "category":
+            codes = np.where(self.values < 0, len(self.names), self.values)
+            kind = np.uint8 if len(self.names) < 256 else np.uint16
+            counts = np.bincount(codes, minlength=len(self.names) + 1)[: len(self.names)]
+            return common | {
+                "names": list(self.names),
+                "counts": counts.tolist(),
+                "values": codes.astype(kind),
+            }
+        values = np.asarray(self.values, np.float64)
+        known = values[np.isfinite(values)]
+        ends = [float(known.min()), float(known.max())] if len(known) else [0.0, 1.0]
+        skewed = self.kind == "number" and ends[0] >= 0 and ends[1] > _SKEWED * max(np.median(known), 1e-30)
+        return common | {
+            "range": ends,
+            "log": bool(len(known) and skewed),
+            "whole": bool((known == np.floor(known)).all()),
+            "values": values if self.kind == "date" else values.astype(np.float32),
+        }
+
+
+def category(
+    title: str, codes: NDArray[Any], names: Sequence[Any], *, source: str = "yours", explain: str = ""
+) -> Column:
+    """A category whose most frequent values come first; rare values beyond the limit count as unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.report.columns import category
+    >>> column = category("colour", np.array([0, 1, 1, -1]), ["red", "blue"])
+    >>> column.names, column.values
+    (('blue', 'red'), array([ 1,  0,  0, -1]))
+    """
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    order = np.argsort(-counts, kind="stable")[: min(MOST_CLASSES, int((counts > 0).sum()))]
+    place = np.full(len(names) + 1, -1)
+    place[order] = np.arange(len(order))
+    return Column(title, "category", place[codes], tuple(str(names[i]) for i in order), source, explain)
+
+
+def label_column(labels: Labels) -> Column:
+    """The labels as a category."""
+    return category("label", labels.codes, labels.classes, explain="The classes given with the graph.")
+
+
+def columns_of_table(
+    table: Any, ids: Any, names: Sequence[str] | None = None, where: str = "columns"
+) -> list[Column]:
+    """Columns of an Arrow table whose first column holds the ids, brought into the order of the nodes.
+
+    Without names, text, categories and dates come first; a table of many numbers is a matrix of features
+    and adds none of them.
+    """
+    keys = as_ids(table.column(0).combine_chunks(), where)
+    check_unique(keys, where)
+    keys, known = same_kind(keys, ids)
+    places = positions(keys, known)
+    if len(places) and (places < 0).all():
+        raise InputError(
+            f"{where}: none of its ids is a node of the embedding; name the id column with ",
+            Parameter("id_column"),
+        )
+    unknown = [name for name in names or () if name not in table.column_names]
+    if unknown:
+        raise InputError(
+            f"{where} has no column {unknown[0]!r}; its columns are {listed(table.column_names, 12)}"
+        )
+    wanted = names or [name for name in table.column_names[1:] if not name.startswith("Unnamed: ")]
+    rows = _taken(table.select(list(wanted)), places)
+    columns = [column for name in wanted if (column := _column(name, rows[name]))]
+    if names:
+        return columns
+    numbers = [column for column in columns if column.kind == "number"]
+    others = [column for column in columns if column.kind != "number"]
+    chosen = others + (numbers if len(numbers) <= _WIDE else [])
+    return [column for column in columns if column in chosen[:MOST_COLUMNS]]
+
+
+def read_columns(
+    path: str | os.PathLike[str],
+    ids: Any,
+    names: Sequence[str] | None = None,
+    *,
+    id_column: str | int | None = None,
+    options: TableOptions | None = None,
+) -> list[Column]:
+    """Columns of a file (.csv, .tsv, .parquet) for nodes, by their ids.
+
+    Parameters
+    ----------
+    path : path
+    ids : Arrow array
+        Of the nodes, in their order.
+    names : sequence of str, optional
+        Which columns; by default those that are good to look at, at most 12.
+    id_column : str or int, optional
+        The column of ids; by default the one that holds those of the nodes.
+    options : TableOptions, optional
+
+    Returns
+    -------
+    list of Column
+    """
+    import pyarrow as pa
+
+    table = Table(str(path), options or TableOptions())
+    index = table.index
+    listed_names = [name for name in table.columns if index is None or name != index.column]
+    key = choose_id(listed_names, table.column, ids, index=index, wanted=id_column, where=str(path))
+    wanted = [str(pick(listed_names, name, "page", str(path))) for name in names or ()]
+    others = wanted or [name for name in listed_names if name != key]
+    if len(others) > 10 * _WIDE and not wanted:
+        return []  # a matrix of features
+    chosen = list(dict.fromkeys([key, *others]))
+    held = [name for name in chosen if name in table.columns]
+    batches = list(table.batches(held, ["VARCHAR"] * len(held), 1 << 16))
+    read = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in held})
+    if key not in held:  # a range of numbers that pandas describes but does not store
+        read = read.add_column(0, key, table.column(key))
+    if table.text:
+        read = pa.table({name: _typed(read[name]) if name != key else read[name] for name in chosen})
+    return columns_of_table(read, ids, wanted or None, str(path))
+
+
+def _typed(texts: Any) -> Any:
+    """Text as numbers or times, where all of it is."""
+    import pyarrow as pa
+
+    for kind in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("s"), pa.timestamp("us")):
+        try:
+            return texts.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    return texts
+
+
+def _taken(table: Any, places: NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    return table.take(pa.array(places, mask=places < 0))
+
+
+def _column(title: str, values: Any) -> Column | None:
+    """A column by the type of its values; ``None`` for lists and the like, and for columns without values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        values, kind = values.cast(kind.value_type), kind.value_type
+    if values.null_count == len(values):
+        return None
+    if pa.types.is_boolean(kind):
+        values, kind = pc.if_else(values, "yes", "no"), pa.string()
+    if pa.types.is_temporal(kind) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        seconds = values.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64())
+        return Column(title, "date", seconds.to_numpy() / 1e6)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return Column(title, "number", values.cast(pa.float64(), safe=False).to_numpy())
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    encoded = values.combine_chunks().dictionary_encode()
+    codes = np.asarray(pc.fill_null(encoded.indices, -1)).astype(np.int64)
+    distinct = len(encoded.dictionary)
+    if distinct <= max(2, min(MOST_CLASSES, len(values) // 3)):
+        return category(title, codes, encoded.dictionary.to_pylist())
+    return Column(title, "text", values.to_pylist())

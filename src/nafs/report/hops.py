@@ -1,0 +1,101 @@
+"""Hops on the page: what each node listens to, how fast degrees smooth, and the map at several K."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph import Adjacency, Features, Graph
+from nafs.pictures.layout import quantised, tsne
+from nafs.smoothing import oversmoothing_distances, smoothing_weights
+from nafs.smoothing.method import DEFAULT_R, check_r
+
+REPLAYED = 1_000  # nodes whose map is drawn at each number of hops
+STEPS = (0, 2, 5, 20, 50, 200)
+SPEED_HOPS = 50
+MOST_WEIGHTS = 4 << 20  # weights kept in a page
+
+
+def mean_weights(
+    features: Features, adjacency: Adjacency, hops: int, settings: dict[str, Any]
+) -> NDArray[np.float64]:
+    """Weights of all nodes over hops, mean over the r's."""
+    rs = check_r(settings.get("r", DEFAULT_R))
+    weighting, distance = settings.get("weighting", "adaptive"), settings.get("distance", "cosine")
+    total = np.zeros((adjacency.n_nodes, hops + 1))
+    for r in rs:
+        total += smoothing_weights(features, adjacency, hops, r, distance, weighting)
+    return total / len(rs)
+
+
+def weights_for_page(weights: NDArray[np.float64]) -> dict[str, Any] | None:
+    """Weights in 8 bits, relative to each node's largest; ``None`` if there are too many for a page."""
+    if weights.size > MOST_WEIGHTS:
+        return None
+    largest = np.maximum(weights.max(axis=1, keepdims=True), 1e-30)
+    return {"hops": weights.shape[1] - 1, "values": np.rint(weights / largest * 255).astype(np.uint8)}
+
+
+def replayed(
+    narrow: Features,
+    adjacency: Adjacency,
+    n_hops: int | None,
+    places: NDArray[np.float64],
+    *,
+    seed: int,
+    n_threads: int,
+) -> dict[str, Any]:
+    """Maps of a sample at several K, NAFS beside Â^K X, each turned like its neighbour.
+
+    The maps start at the K of the embedding from its own map, and go from there to fewer and to more hops.
+    """
+    from nafs.estimator import NAFS
+
+    n = adjacency.n_nodes
+    nodes = np.arange(n)
+    if n > REPLAYED:
+        nodes = np.sort(np.random.default_rng(seed).choice(n, REPLAYED, replace=False))
+    middle = 20 if n_hops is None else n_hops
+    steps = sorted({*STEPS, middle})
+    start = steps.index(middle)
+    maps = []
+    for weighting, title in (
+        ("adaptive", "NAFS, K = {K} hops"),
+        ("last", "Plain smoothing Â^K X, K = {K} hops"),
+    ):
+        model = NAFS(steps[-1], 0.5, weighting=weighting, n_threads=n_threads)
+        rows = [matrix[nodes] for _, matrix in model.sweep(Graph(adjacency, narrow), hops=steps)]
+        found: dict[int, NDArray[np.float64]] = {}
+        for order in (range(start, len(steps)), range(start - 1, -1, -1)):
+            for step in order:
+                near = found.get(step - 1, found.get(step + 1, places[nodes]))
+                found[step] = tsne(rows[step], start=near, seed=seed, n_threads=n_threads, iterations=40)
+        maps.append({"title": title, "positions": [quantised(found[step]) for step in range(len(steps))]})
+    return {"nodes": nodes.astype(np.int32), "steps": steps, "start": start, "maps": maps}
+
+
+def speed_card(narrow: Features, adjacency: Adjacency) -> dict[str, Any]:
+    """Mean distance to the stationary state over hops, for nodes of few and many edges."""
+    degrees = np.diff(adjacency.indptr)
+    distances = oversmoothing_distances(narrow, adjacency, SPEED_HOPS, 0.0, "euclidean")
+    few, many = int(np.quantile(degrees, 0.25)), int(np.quantile(degrees, 0.95))
+    groups = {
+        f"degree up to {few}": degrees <= few,
+        "all nodes": np.ones(len(degrees), bool),
+        f"degree from {many}": degrees >= many,
+    }
+    series = [
+        {
+            "title": f"{name} ({int(members.sum()):,})",
+            "values": [float(f"{value:.4g}") for value in distances[members].mean(axis=0, dtype=np.float64)],
+        }
+        for name, members in groups.items()
+    ]
+    return {
+        "title": "Smoothing speed by degree",
+        "text": "How far nodes still are from fully smoothed features, by number of hops. Nodes with many "
+        "edges get there first, which is why each node needs its own weights.",
+        "chart": {"title": "Smoothing speed by degree", "axis": "number of hops", "series": series},
+    }

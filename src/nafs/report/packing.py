@@ -1,0 +1,81 @@
+"""The data of a page as bytes: one gzip stream of a JSON header followed by typed arrays.
+
+The header names each array by its type, offset and length. Browsers unpack the stream themselves
+(`DecompressionStream`) and use the arrays where they lie, without copying. The reader is ``web/src/data.js``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ALIGNMENT = 8
+_LEVEL = 6
+KINDS = ("f4", "f8", "u1", "u2", "i4")
+
+
+def pack(data: Any) -> bytes:
+    """Nested dicts and lists, with arrays anywhere inside, as bytes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.report.packing import pack, unpack
+    >>> unpack(pack({"title": "<b>", "values": np.array([1, 2], np.uint16)}))
+    {'title': '<b>', 'values': array([1, 2], dtype=uint16)}
+    """
+    arrays: list[NDArray[Any]] = []
+    offset = 0
+
+    def named(value: Any) -> Any:
+        nonlocal offset
+        if isinstance(value, np.ndarray):
+            array = np.ascontiguousarray(value)
+            kind = array.dtype.str[1:]
+            if kind not in KINDS:
+                raise TypeError(f"pages hold arrays of {', '.join(KINDS)}; got {kind}")
+            arrays.append(array)
+            start, offset = offset, offset + _aligned(array.nbytes)
+            return {"array": [kind, start, array.size]}
+        if isinstance(value, dict):
+            return {str(name): named(one) for name, one in value.items()}
+        if isinstance(value, (list, tuple)):
+            if value and isinstance(value[0], str):  # many ids: nothing to look for
+                return value
+            return [named(one) for one in value]
+        return value
+
+    header = json.dumps(named(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    start = _aligned(4 + len(header))
+    content = bytearray(start + offset)
+    content[:4] = len(header).to_bytes(4, "little")
+    content[4 : 4 + len(header)] = header
+    for array in arrays:
+        content[start : start + array.nbytes] = array.astype(array.dtype.newbyteorder("<")).tobytes()
+        start += _aligned(array.nbytes)
+    return gzip.compress(bytes(content), _LEVEL, mtime=0)
+
+
+def unpack(packed: bytes) -> Any:
+    """What `pack` packed."""
+    content = gzip.decompress(packed)
+    size = int.from_bytes(content[:4], "little")
+    start = _aligned(4 + size)
+
+    def revived(value: Any) -> Any:
+        if isinstance(value, dict):
+            if "array" in value:
+                kind, offset, length = value["array"]
+                return np.frombuffer(content, np.dtype(f"<{kind}"), length, start + offset)
+            return {name: revived(one) for name, one in value.items()}
+        return [revived(one) for one in value] if isinstance(value, list) else value
+
+    return revived(json.loads(content[4 : 4 + size]))
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT

@@ -1,0 +1,106 @@
+"""Classes from a few labels, with probabilities that can be trusted."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from command import run
+
+from nafs import InputError, embed
+from nafs.answers import classify
+from nafs.datasets import contextual_sbm, example_table
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return contextual_sbm(
+        900, n_classes=3, homophily=0.9, average_degree=10, n_features=8, signal=0.8, seed=0
+    )
+
+
+def few_labels(graph, per_class=20, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = [None] * graph.n_nodes
+    for code in range(3):
+        for node in rng.choice(np.flatnonzero(graph.labels.codes == code), per_class, replace=False):
+            labels[node] = f"class {code}"
+    return labels
+
+
+def test_held_out_accuracy_is_what_it_says(graph):
+    labels = few_labels(graph)
+    answer = embed(graph, n_hops=5).classify(labels)
+    truth, unseen = graph.labels.codes, np.array([label is None for label in labels])
+    actual = (answer.codes == truth)[unseen].mean()
+    assert actual > 0.8
+    assert abs(answer.accuracy - actual) < 0.1
+    assert f"{answer.accuracy:.3f}" in answer.explain()
+
+
+def test_probabilities_are_calibrated(graph):
+    errors = []
+    for seed in range(3):
+        labels = few_labels(graph, 30, seed)
+        answer = embed(graph, n_hops=3).classify(labels)
+        unseen = np.array([label is None for label in labels])
+        sure = answer.probabilities.max(axis=1)[unseen]
+        right = (answer.codes == graph.labels.codes)[unseen]
+        errors.append(abs(sure.mean() - right.mean()))
+    assert np.mean(errors) < 0.06
+    np.testing.assert_allclose(answer.probabilities.sum(axis=1), 1, atol=1e-9)
+
+
+def test_the_same_answer_again(graph):
+    embedding, labels = embed(graph, n_hops=2), few_labels(graph)
+    first, second = (embedding.classify(labels).to_arrow() for _ in range(2))
+    assert first.equals(second)
+
+
+def test_a_class_seen_once_is_predicted_and_said():
+    points = np.repeat(np.eye(3), 10, axis=0)
+    labels = {0: "a", 1: "a", 10: "b", 11: "b", 20: "rare"}
+    answer = classify(points, pa.array(range(30)), labels)
+    assert answer.to_arrow()["predicted"].to_pylist()[20:] == ["rare"] * 10
+    assert "seen only once" in answer.explain()
+    assert answer.to_arrow()["label"].to_pylist()[:3] == ["a", "a", None]
+    once = classify(points, pa.array(range(30)), {0: "a", 10: "b"})
+    assert once.accuracy is None
+    assert "too few labels" in once.explain()
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({99: "a"}, "labels name 1 unknown ids, such as 99"),
+        ({0: "a", 1: "a"}, "one class only"),
+        (["a", "b"], "labels have 2 entries for 4 nodes"),
+        ([None] * 4, "no node has a label"),
+    ],
+)
+def test_labels_that_cannot_be_used(labels, message):
+    with pytest.raises(InputError, match=message):
+        classify(np.eye(4), pa.array(range(4)), labels)
+
+
+def test_an_embedding_without_labels(graph):
+    embedding = embed(graph, n_hops=1)
+    bare = type(embedding)(embedding.matrix, embedding.id_array)
+    with pytest.raises(InputError, match="labels are needed"):
+        bare.classify()
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["classify", example_table("citations"), "--labels", example_table("known_topics")]
+    assert run(*words, "--hops", "3", "--json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    rows = rows["rows"] if isinstance(rows, dict) else rows
+    assert len(rows) == 240
+    topics = dict(line.split(",") for line in example_table("all_topics").read_text().splitlines())
+    right = [row["predicted"] == topics[row["id"]] for row in rows]
+    assert np.mean(right) > 0.7
+    assert run(*words, "--hops", "3", "-o", "predictions.parquet") == 0
+    assert "accuracy on held-out labels" in capsys.readouterr().err
+    assert run("classify", example_table("citations")) == 2
+    assert "give a table of ids and labels with --labels" in " ".join(capsys.readouterr().err.split())

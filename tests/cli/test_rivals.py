@@ -1,0 +1,55 @@
+"""evaluate --rivals: the comparison on one's own graph."""
+
+import json
+
+import pytest
+from command import run
+
+from nafs.datasets import contextual_sbm
+from nafs.rivals import RIVALS
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Three quick rivals instead of all."""
+    for name in list(RIVALS):
+        if name not in ("raw features", "SGC", "SC"):
+            monkeypatch.delitem(RIVALS, name)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, few):
+    contextual_sbm(150, n_classes=3, n_features=12, signal=3.0, seed=0).save(tmp_path / "graph")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_table_and_a_chart(folder, capsys):
+    assert (
+        run("evaluate", "graph", "-t", "links", "--seeds", "2", "--rivals", "fast", "--chart", "c.png") == 0
+    )
+    output = capsys.readouterr().out
+    lines = [line for line in output.splitlines() if "█" in line]
+    assert {line.split("  ")[0].strip() for line in lines} == {"NAFS", "raw features", "SGC", "SC"}
+    assert (folder / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_holds_every_value(folder, capsys):
+    words = ("-t", "links,classification", "--seeds", "2", "--rivals", "fast", "--json")
+    assert run("evaluate", "graph", *words) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [one["task"] for one in facts["rivals"]] == ["links", "classification"]
+    assert len(facts["rivals"][0]["values"]["SGC"]["AUC"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--rivals", "some"), "--rivals must be one of"),
+        (("--chart", "c.png"), "add --rivals fast"),
+        (("--rivals", "fast", "--embedding", "z.npy", "-t", "clustering"), "leave --embedding out"),
+    ],
+)
+def test_bad_requests(folder, capsys, words, message):
+    assert run("evaluate", "graph", *words) == 2
+    assert message in capsys.readouterr().err.replace("\n", " ")

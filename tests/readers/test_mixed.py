@@ -1,0 +1,89 @@
+"""Tables of words, categories, dates and gaps become features, and nothing is guessed in silence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nafs import InputError, embed, from_edges, read_graph
+from nafs.datasets import example_table
+from nafs.selection.preprocessing import judge
+
+pytest.importorskip("skrub")
+
+
+@pytest.fixture(scope="module")
+def papers():
+    return read_graph(example_table("citations"), example_table("papers"))
+
+
+def test_a_table_of_mixed_columns_is_read_and_explained(papers):
+    assert papers.n_nodes == 240
+    line = next(note for note in papers.notes if "title: text" in note)
+    for part in ("venue: category", "published: date", "pages: number", "open_access:"):
+        assert part in line
+    assert any(name.startswith("title: ") for name in papers.feature_names)
+    assert judge(papers.features)[0] == "none", "they are scaled already"
+
+
+def test_frames_and_files_give_the_same_features(papers):
+    edges = pd.read_csv(example_table("citations"))
+    nodes = pd.read_csv(example_table("papers"), dtype={"open_access": str})
+    frame = from_edges(edges, nodes)
+    assert frame.feature_names == papers.feature_names
+    np.testing.assert_allclose(frame.features.toarray(), papers.features.toarray(), atol=1e-6)
+
+
+def test_columns_can_be_forced_and_left_out():
+    graph = read_graph(
+        example_table("citations"), example_table("papers"), ignore=["author"], category=["pages"]
+    )
+    names = " ".join(graph.feature_names)
+    assert "author" not in names
+    assert "pages: 12" in names
+    with pytest.raises(InputError, match="no column 'nope'"):
+        read_graph(example_table("citations"), example_table("papers"), text=["nope"])
+
+
+def test_text_helps_and_noise_does_not_hurt(papers):
+    topics = dict(line.split(",") for line in example_table("all_topics").read_text().splitlines()[1:])
+    truth = np.array([topics[key] for key in papers.ids])
+
+    def nearest_share(graph):
+        table = embed(graph, n_hops=3, preprocessing="auto").similar(None, k=5).to_pandas()
+        found = table.neighbor.map(topics).to_numpy().reshape(-1, 5)
+        return float((found == truth[:, None]).mean())
+
+    only_text = read_graph(
+        example_table("citations"),
+        example_table("papers"),
+        ignore=["venue", "published", "pages", "author", "open_access"],
+    )
+    assert nearest_share(papers) > nearest_share(only_text) - 0.02
+    assert nearest_share(papers) > 0.85
+
+
+def test_a_typing_error_among_numbers_is_refused():
+    edges = (["a", "b", "c"], ["b", "c", "d"])
+    nodes = pd.DataFrame({"id": list("abcd"), "size": ["1", "2", "3x", "4"]})
+    with pytest.raises(InputError, match="'3x' in column 'size' is not a number, but most values are"):
+        from_edges(edges, nodes)
+    graph = from_edges(edges, nodes, category=["size"])
+    assert graph.features.shape[0] == 4
+
+
+def test_a_saved_graph_is_not_scaled_again(papers, tmp_path):
+    papers.save(tmp_path / "graph")
+    back = read_graph(tmp_path / "graph")
+    assert judge(back.features)[0] == "none"
+    np.testing.assert_array_equal(back.features.toarray(), papers.features.toarray())
+
+
+def test_new_rows_are_encoded_alike(papers):
+    import pyarrow.csv
+
+    encoding = papers.features.encoding
+    rows = pyarrow.csv.read_csv(example_table("papers"))
+    again = encoding.encode(rows.slice(0, 10)).toarray()
+    np.testing.assert_allclose(again, papers.features.toarray()[:10], atol=1e-6)
+    new = encoding.encode(pyarrow.csv.read_csv(example_table("new_papers")))
+    assert new.shape == (6, papers.features.shape[1])

@@ -1,0 +1,68 @@
+// Colouring and filtering by columns.
+
+import { at, count, element, short } from "./dom.js";
+import { LOOKS, classColour, css, ramp } from "./colours.js";
+import { histogram } from "./charts.js";
+import { showValue } from "./data.js";
+
+const MOST_VALUES = 40;
+
+export function buildLegend(data, state) {
+  const draw = () => {
+    const column = state.colour, box = at("legendbody");
+    at("legendtitle").textContent = column.title;
+    at("legend").hidden = column === data.columns[data.clusters.column]; // the list of clusters says it all
+    const focused = box.contains(document.activeElement) ? document.activeElement.dataset.code : undefined;
+    if (column.kind !== "category") {
+      const bar = element("div", { class: "ramp", role: "img", "aria-label": `from ${showValue(column, column.range[0])} to ${showValue(column, column.range[1])}` });
+      bar.style.background = `linear-gradient(90deg,${[0, 0.2, 0.4, 0.6, 0.8, 1].map(share => css(ramp(share))).join(",")})`;
+      box.replaceChildren(bar, element("div", { class: "ends" }, element("span", {}, showValue(column, column.range[0])), element("span", {}, column.log ? "log scale" : ""), element("span", {}, showValue(column, column.range[1]))));
+      return;
+    }
+    const alone = state.isolated(column);
+    box.replaceChildren(element("ul", {}, ...column.names.slice(0, MOST_VALUES).map((name, code) => {
+      const dot = element("i", { class: "dot" });
+      dot.style.background = css(classColour(code));
+      return element("li", {}, element("button", { type: "button", "data-code": code, "aria-pressed": String(alone === code), title: "Show this value alone", onclick: () => state.isolate(column, code) }, dot, element("span", { class: "name" }, name), element("span", { class: "number" }, count(column.counts[code]))));
+    })), column.names.length > LOOKS ? element("p", { class: "explain" }, `The ${LOOKS} largest have colours; ${count(column.names.length - LOOKS)} others are grey.`) : "");
+    if (focused !== undefined) box.querySelector(`[data-code="${Number(focused)}"]`)?.focus();
+  };
+  state.listeners.push(draw);
+  return draw;
+}
+
+export function buildFilters(data, state) {
+  const box = at("filters");
+  const build = () => box.replaceChildren(...data.columns.map((column, i) => filterOf(data, state, column, i)));
+  at("clear").addEventListener("click", () => { state.clear(); build(); });
+  state.listeners.push(() => { // a cluster or value that is shown alone elsewhere is ticked here too
+    for (const select of box.querySelectorAll("select")) select.value = String(state.isolated(data.columns[Number(select.dataset.column)]));
+  });
+  build();
+}
+
+function filterOf(data, state, column, i) {
+  const id = "filter" + i, part = element("section", { class: "filter" }, element("h3", {}, column.title), column.explain ? element("p", { class: "explain" }, column.explain) : null);
+  if (column.kind === "category") {
+    const select = element("select", { id, "data-column": i, "aria-label": "Filter by " + column.title, onchange: event => { const code = Number(event.target.value); if (code < 0 || state.isolated(column) !== code) state.isolate(column, code); } },
+      element("option", { value: "-1" }, "all values"), ...column.names.slice(0, 1000).map((name, code) => element("option", { value: code }, `${name} (${count(column.counts[code])})`)));
+    part.append(select);
+  } else if (column.kind === "text") {
+    part.append(element("input", { id, type: "search", placeholder: "contains …", "aria-label": column.title + " contains", oninput: event => {
+      const wanted = event.target.value.toLowerCase();
+      state.setFilter(column.title, wanted ? node => column.values[node]?.toLowerCase().includes(wanted) : null);
+    } }));
+  } else {
+    const [low, high] = column.range, isDate = column.kind === "date";
+    const ends = [low, high], inputs = ["from", "to"].map((word, end) => element("input", {
+      id: `${id}-${word}`, type: isDate ? "date" : "number", step: "any", "aria-label": `${column.title} ${word}`, placeholder: isDate ? "" : `${word} ${short(ends[end])}`, onchange: change,
+    }));
+    function change() {
+      const [from, to] = inputs.map((input, end) => input.value === "" ? [-Infinity, Infinity][end] : isDate ? Date.parse(input.value) / 1000 + end * 86399 : Number(input.value));
+      const isSet = Number.isFinite(from) || Number.isFinite(to);
+      state.setFilter(column.title, isSet ? node => column.values[node] >= from && column.values[node] <= to : null);
+    }
+    part.append(histogram(column.values, column.range, "Distribution of " + column.title), element("div", { class: "pair" }, ...inputs));
+  }
+  return part;
+}

@@ -1,0 +1,292 @@
+// The map: points, edges of the selected node and labels of clusters, drawn by deck.gl in one or two views.
+
+import { Deck, OrthographicView } from "@deck.gl/core";
+import { LineLayer, ScatterplotLayer } from "@deck.gl/layers";
+import { at, element } from "./dom.js";
+import { css, isDark, other } from "./colours.js";
+
+const WORLD = 1000, MOST_LABELS = 40;
+
+export class PointMap {
+  // nodes: the node of each point, or null where point i is node i.
+  constructor(holder, { onSelect, onHover, onLasso, onFail }) {
+    Object.assign(this, { holder, onSelect, onHover, onLasso });
+    this.panes = [];
+    this.labels = [];
+    this.lasso = null;
+    this.view = { target: [WORLD / 2, WORLD / 2, 0], zoom: 0 };
+    this.surface = at("labels");
+    this.listen();
+    try {
+      if (!document.createElement("canvas").getContext("webgl2")) throw new Error("no WebGL 2");
+      this.deck = new Deck({
+        parent: holder,
+        views: [],
+        layers: [],
+        pickingRadius: 6,
+        useDevicePixels: true,
+        getCursor: ({ isDragging, isHovering }) => isDragging ? "grabbing" : isHovering ? "pointer" : "grab",
+        layerFilter: ({ layer, viewport }) => layer.id.endsWith("-" + viewport.id),
+        onViewStateChange: ({ viewState }) => { this.view = { target: viewState.target, zoom: this.clamped(viewState.zoom) }; this.moved = true; this.refresh(); },
+        onHover: info => this.onHover(this.nodeOf(info), info.x, info.y),
+        onClick: info => { const node = this.nodeOf(info); if (node >= 0) this.onSelect(node); },
+        onError: error => console.error(error.message),
+      });
+    } catch {
+      onFail();
+    }
+    new ResizeObserver(() => this.resized()).observe(holder);
+  }
+
+  // panes: [{title, positions}], positions of 16 bits; nodes as above.
+  show(panes, nodes, n) {
+    this.nodes = nodes;
+    this.n = n;
+    this.size = nodes ? nodes.length : n;
+    this.pointOf = null;
+    if (nodes) { this.pointOf = new Int32Array(n).fill(-1); nodes.forEach((node, point) => { this.pointOf[node] = point; }); }
+    const before = this.panes.length;
+    this.panes = panes.map((pane, i) => ({ id: "ab"[i], title: pane.title, places: unpack(pane.positions) }));
+    this.captions();
+    if (before !== panes.length) this.fit();
+    this.paint(this.colours, this.active);
+  }
+
+  // New places of the points, reached in a short walk.
+  move(positions, titles) {
+    const from = this.panes.map(pane => pane.places), to = positions.map(unpack), start = performance.now();
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const token = this.moving = {};
+    titles.forEach((title, i) => { this.panes[i].title = title; });
+    this.captions();
+    const step = () => {
+      if (this.moving !== token) return;
+      const t = still ? 1 : Math.min(1, (performance.now() - start) / 450), ease = t * t * (3 - 2 * t);
+      this.panes.forEach((pane, i) => { pane.places = t === 1 ? to[i] : from[i].map((value, j) => value + ease * (to[i][j] - value)); });
+      this.gather();
+      this.keepInView();
+      this.refresh();
+      if (t < 1) requestAnimationFrame(step);
+    };
+    step();
+  }
+
+  keepInView() {
+    const place = this.placeOf(this.selected);
+    if (!place || !this.deck) return;
+    const [x, y] = this.onScreen(place), [width, height] = this.paneSize();
+    if (x < 20 || y < 20 || x > width - 20 || y > height - 20) this.view = { ...this.view, target: [...place, 0] };
+  }
+
+  captions() {
+    const [width, height] = this.paneSize(), side = this.sideBySide(), below = at("tools").offsetHeight + 20;
+    at("captions").replaceChildren(...this.panes.filter(pane => pane.title).map((pane, i) => {
+      const made = element("span", {}, pane.title);
+      made.style.left = (side ? i + 0.5 : 0.5) * width + "px";
+      made.style.top = (side || !i ? below : height + 6) + "px";
+      return made;
+    }));
+  }
+
+  // colours: four bytes for each node; active: 1 for each node in the foreground.
+  paint(colours, active) {
+    this.colours = colours;
+    this.active = active;
+    if (!this.panes.length || !colours) return;
+    let kept = 0;
+    for (let point = 0; point < this.size; point++) kept += active[this.nodes ? this.nodes[point] : point];
+    this.front = new Int32Array(kept);
+    this.back = new Int32Array(this.size - kept);
+    let front = 0, back = 0;
+    for (let point = 0; point < this.size; point++) {
+      if (active[this.nodes ? this.nodes[point] : point]) this.front[front++] = point; else this.back[back++] = point;
+    }
+    this.frontColours = new Uint8Array(4 * kept);
+    const words = new Uint32Array(this.frontColours.buffer), from = new Uint32Array(colours.buffer, colours.byteOffset, this.n);
+    for (let i = 0; i < kept; i++) words[i] = from[this.nodes ? this.nodes[this.front[i]] : this.front[i]];
+    this.gather();
+    this.refresh();
+  }
+
+  gather() {
+    for (const pane of this.panes) {
+      pane.front = { length: this.front.length, attributes: { getPosition: { value: pick(pane.places, this.front), size: 2 }, getFillColor: { value: this.frontColours, size: 4, normalized: true } } };
+      pane.back = { length: this.back.length, attributes: { getPosition: { value: pick(pane.places, this.back), size: 2 } } };
+    }
+  }
+
+  // What is drawn around one node: [{node, colour}] as lines, and rings around nodes.
+  mark(selected, lines, rings) {
+    Object.assign(this, { selected, lines, rings });
+    this.refresh();
+  }
+
+  refresh() {
+    if (!this.deck || !this.panes.length || !this.front) return;
+    const side = this.sideBySide();
+    const views = this.panes.map(({ id }, i) => new OrthographicView({
+      id, flipY: false,
+      ...(this.panes.length < 2 ? {} : side ? { x: 50 * i + "%", width: "50%" } : { y: 50 * i + "%", height: "50%" }),
+      controller: this.lasso ? false : { doubleClickZoom: false, keyboard: false, scrollZoom: { speed: 0.008, smooth: false } },
+    }));
+    this.deck.setProps({ views, viewState: Object.fromEntries(this.panes.map(({ id }) => [id, this.view])), layers: this.panes.flatMap(pane => this.layers(pane)) });
+    this.drawLabels();
+  }
+
+  layers(pane) {
+    const many = this.size, base = many > 300000 ? 0.9 : many > 60000 ? 1.3 : many > 15000 ? 1.8 : many > 4000 ? 2.4 : many > 800 ? 3.2 : 4.5;
+    const scale = Math.max(0.8, Math.min(3, 2 ** ((this.view.zoom - this.fitZoom()) / 2.6)));
+    const points = { radiusUnits: "pixels", getRadius: base, radiusScale: scale, stroked: false, antialiasing: many < 300000 };
+    const ink = isDark() ? [232, 234, 237] : [22, 25, 29], mark = isDark() ? [255, 170, 80] : [200, 70, 0];
+    const here = node => this.placeOf(node, pane), chosen = this.selected >= 0 ? here(this.selected) : null;
+    const lines = chosen ? (this.lines || []).filter(line => here(line.node)) : [];
+    const rings = chosen ? (this.rings || []).filter(node => here(node)) : [];
+    const ring = { radiusUnits: "pixels", lineWidthUnits: "pixels", filled: false, stroked: true, pickable: false };
+    return [
+      new ScatterplotLayer({ ...points, id: "back-" + pane.id, data: pane.back, getFillColor: [...other(), 46], pickable: false }),
+      new ScatterplotLayer({ ...points, id: "front-" + pane.id, data: pane.front, opacity: many > 300000 ? 0.7 : 0.9, pickable: true }),
+      new LineLayer({ id: "lines-" + pane.id, data: lines, getSourcePosition: () => chosen, getTargetPosition: line => here(line.node), getColor: line => [...(line.suggested ? mark : ink), line.suggested ? 210 : 120], getWidth: line => line.suggested ? 1.6 : 1.1, widthUnits: "pixels", updateTriggers: { getSourcePosition: [chosen], getTargetPosition: [pane.places] } }),
+      new ScatterplotLayer({ ...ring, id: "rings-" + pane.id, data: rings, getPosition: here, getRadius: base * scale + 2.5, getLineWidth: 1.2, getLineColor: ink, updateTriggers: { getPosition: [pane.places], getRadius: [scale], getLineColor: [ink[0]] } }),
+      new ScatterplotLayer({ ...ring, id: "chosen-" + pane.id, data: chosen ? [chosen] : [], getPosition: place => place, getRadius: base * scale + 4.5, getLineWidth: 3, getLineColor: mark, updateTriggers: { getRadius: [scale], getLineColor: [mark[0]] } }),
+    ];
+  }
+
+  // --- where things are
+  sideBySide() { return this.holder.clientWidth >= this.holder.clientHeight; }
+  paneSize() {
+    const { clientWidth: width, clientHeight: height } = this.holder;
+    if (this.panes.length < 2) return [width, height];
+    return this.sideBySide() ? [width / 2, height] : [width, height / 2];
+  }
+  // What the toolbar and the legend leave of the map: left, top, width, height.
+  room() {
+    const [width, height] = this.paneSize(), tools = at("tools").offsetHeight + 18, legend = at("legend");
+    const left = width > 700 && this.panes.length < 2 && !legend.hidden ? legend.offsetWidth + 18 : 0;
+    const square = Math.min(width - left, height - tools), wide = Math.min(width, height - tools);
+    return square < 0.8 * wide ? [0, tools, width, height - tools] : [left, tools, width - left, height - tools];
+  }
+  fitZoom() { const [, , width, height] = this.room(); return Math.log2(Math.max(40, Math.min(width, height) - 24) / WORLD); }
+  clamped(zoom) { return Math.max(this.fitZoom() - 1.5, Math.min(this.fitZoom() + 9, zoom)); }
+  fit() {
+    const [left, top, width, height] = this.room(), [full, tall] = this.paneSize(), zoom = this.fitZoom(), scale = 2 ** zoom;
+    const aside = (left + width / 2 - full / 2) / scale, down = (top + height / 2 - tall / 2) / scale;
+    this.view = { target: [WORLD / 2 - aside, WORLD / 2 + down, 0], zoom };
+    this.lastFit = zoom;
+    this.moved = false;
+    this.refresh();
+  }
+  resized() {
+    this.captions();
+    if (!this.moved) { this.fit(); return; }
+    const before = this.lastFit ?? this.fitZoom();
+    this.lastFit = this.fitZoom();
+    this.view = { ...this.view, zoom: this.view.zoom + this.lastFit - before };
+    this.refresh();
+  }
+  zoomBy(steps) { this.moved = true; this.view = { ...this.view, zoom: this.clamped(this.view.zoom + steps) }; this.refresh(); }
+  panBy(x, y) { this.moved = true; const scale = 2 ** this.view.zoom, [a, b] = this.view.target; this.view = { ...this.view, target: [a + x / scale, b + y / scale, 0] }; this.refresh(); }
+  goTo(node) {
+    const place = this.placeOf(node);
+    if (place) { this.moved = true; this.view = { target: [...place, 0], zoom: Math.max(this.view.zoom, this.clamped(this.fitZoom() + 1.6)) }; this.refresh(); }
+  }
+  placeOf(node, pane = this.panes[0]) {
+    const point = node < 0 || node === undefined ? -1 : this.pointOf ? this.pointOf[node] : node;
+    return point < 0 ? null : [pane.places[2 * point], pane.places[2 * point + 1]];
+  }
+  onScreen([x, y]) {
+    const [width, height] = this.paneSize(), scale = 2 ** this.view.zoom;
+    return [width / 2 + (x - this.view.target[0]) * scale, height / 2 - (y - this.view.target[1]) * scale];
+  }
+  fromScreen([x, y]) {
+    const [width, height] = this.paneSize(), scale = 2 ** this.view.zoom;
+    return [this.view.target[0] + (x % width - width / 2) / scale, this.view.target[1] - (y % height - height / 2) / scale];
+  }
+  nodeOf(info) {
+    if (!info.layer || info.index < 0 || !info.layer.id.startsWith("front-")) return -1;
+    const point = this.front[info.index];
+    return this.nodes ? this.nodes[point] : point;
+  }
+  nearMiddle() {
+    let best = -1, distance = Infinity;
+    const [x, y] = this.view.target, { places } = this.panes[0];
+    for (const point of this.front) {
+      const d = (places[2 * point] - x) ** 2 + (places[2 * point + 1] - y) ** 2;
+      if (d < distance) { distance = d; best = point; }
+    }
+    return best < 0 ? -1 : this.nodes ? this.nodes[best] : best;
+  }
+
+  // --- labels: [{text, size, place, colour}], the largest first; one that would cover another is left out
+  setLabels(labels) { this.labels = labels; this.drawLabels(); }
+  drawLabels() {
+    const [width, height] = this.paneSize(), taken = [], shown = [];
+    for (const label of this.panes.length === 1 ? this.labels : []) {
+      const [x, y] = this.onScreen(label.place), half = 3.6 * Math.min(label.text.length, 32) + 8;
+      const box = [x - half, y - 12, x + half, y + 12];
+      if (x < half || y < 14 || x > width - half || y > height - 14 || shown.length >= MOST_LABELS) continue;
+      if (taken.some(other => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+      taken.push(box);
+      const made = element("span", { class: "label" }, label.text);
+      made.style.transform = `translate(-50%,-50%) translate(${x.toFixed(1)}px,${y.toFixed(1)}px)`;
+      if (label.colour) made.style.borderColor = css(label.colour());
+      shown.push(made);
+    }
+    this.surface.replaceChildren(...shown);
+  }
+
+  // --- keys, and the lasso
+  listen() {
+    this.holder.addEventListener("keydown", event => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const keys = {
+        ArrowLeft: () => this.panBy(-60, 0), ArrowRight: () => this.panBy(60, 0), ArrowUp: () => this.panBy(0, 60), ArrowDown: () => this.panBy(0, -60),
+        "+": () => this.zoomBy(0.5), "=": () => this.zoomBy(0.5), "-": () => this.zoomBy(-0.5), 0: () => this.fit(),
+        Enter: () => { const node = this.nearMiddle(); if (node >= 0) this.onSelect(node); },
+      };
+      if (keys[event.key] && event.target === this.holder) { event.preventDefault(); keys[event.key](); }
+    });
+    const surface = at("lasso"), path = surface.firstElementChild;
+    const place = event => { const box = this.holder.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    surface.addEventListener("pointerdown", event => { this.lasso = [place(event)]; surface.setPointerCapture(event.pointerId); });
+    surface.addEventListener("pointermove", event => {
+      if (!this.lasso?.length) return;
+      this.lasso.push(place(event));
+      path.setAttribute("points", this.lasso.map(point => point.join(",")).join(" "));
+    });
+    surface.addEventListener("pointerup", () => {
+      const outline = this.lasso;
+      path.setAttribute("points", "");
+      this.lasso = [];
+      if (outline?.length > 2) this.onLasso(this.inside(outline.map(point => this.fromScreen(point))));
+    });
+  }
+  setLasso(on) { this.lasso = on ? [] : null; at("lasso").classList.toggle("on", on); this.refresh(); }
+
+  // The nodes in the foreground within a polygon.
+  inside(corners) {
+    const within = new Uint8Array(this.n), { places } = this.panes[0];
+    const xs = corners.map(corner => corner[0]), ys = corners.map(corner => corner[1]);
+    const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    for (const point of this.front) {
+      const x = places[2 * point], y = places[2 * point + 1];
+      if (x < left || x > right || y < low || y > high) continue;
+      let odd = 0;
+      for (let i = 0, j = corners.length - 1; i < corners.length; j = i++)
+        if ((ys[i] > y) !== (ys[j] > y) && x < (xs[j] - xs[i]) * (y - ys[i]) / (ys[j] - ys[i]) + xs[i]) odd ^= 1;
+      if (odd) within[this.nodes ? this.nodes[point] : point] = 1;
+    }
+    return within;
+  }
+}
+
+function unpack(positions) {
+  const places = new Float32Array(positions.length);
+  for (let i = 0; i < places.length; i++) places[i] = positions[i] * (WORLD / 65535);
+  return places;
+}
+
+function pick(places, points) {
+  const chosen = new Float32Array(2 * points.length);
+  for (let i = 0; i < points.length; i++) { chosen[2 * i] = places[2 * points[i]]; chosen[2 * i + 1] = places[2 * points[i] + 1]; }
+  return chosen;
+}

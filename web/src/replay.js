@@ -1,0 +1,40 @@
+// The map over hops: NAFS beside plain smoothing, for a sample of the nodes.
+
+import { at, count, element } from "./dom.js";
+
+export function buildReplay(data, map, onChange) {
+  const { replay } = data, slider = at("hop");
+  at("replay").hidden = !replay;
+  if (!replay) return { isOn: () => false };
+  let on = false, timer = null;
+  slider.max = replay.steps.length - 1;
+  slider.value = replay.start;
+  const step = () => Number(slider.value);
+  const titles = () => replay.maps.map(one => one.title.replace("{K}", replay.steps[step()]));
+  const say = () => {
+    at("hopvalue").textContent = `K = ${replay.steps[step()]}`;
+    slider.setAttribute("aria-valuetext", `${replay.steps[step()]} hops`);
+  };
+  const go = () => { say(); if (on) map.move(replay.maps.map(one => one.positions[step()]), titles()); };
+  const stop = () => { clearInterval(timer); timer = null; at("play").textContent = "Play"; };
+  const turn = wanted => {
+    on = wanted;
+    at("over").setAttribute("aria-pressed", String(on));
+    at("steps").hidden = !on;
+    stop();
+    if (on) map.show(replay.maps.map((one, i) => ({ title: titles()[i], positions: one.positions[step()] })), replay.nodes, data.n);
+    else map.show([{ title: "", positions: data.positions }], null, data.n);
+    say();
+    onChange();
+  };
+  at("over").title = `How the map of ${count(replay.nodes.length)} nodes changes with the number of hops`;
+  at("over").addEventListener("click", () => turn(!on));
+  slider.addEventListener("input", go);
+  at("play").addEventListener("click", () => {
+    if (timer) { stop(); return; }
+    at("play").textContent = "Stop";
+    timer = setInterval(() => { slider.value = (step() + 1) % replay.steps.length; go(); }, 1100);
+  });
+  say();
+  return { isOn: () => on };
+}
