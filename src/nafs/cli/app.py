@@ -14,6 +14,7 @@ from nafs.cli import (
     describe,
     embed,
     evaluate,
+    explore,
     plan,
     report,
     reproduce,
@@ -40,6 +41,7 @@ app.command(name="convert")(convert.convert)
 app.command(name="classify")(classify.classify)
 app.command(name="similar")(similar.similar)
 app.command(name="suggest-links")(suggest_links.suggest_links)
+app.command(name="explore")(explore.explore)
 app.command(name="report")(report.report)
 app.command(name="evaluate")(evaluate.evaluate)
 app.command(name="reproduce")(reproduce.reproduce)

@@ -158,7 +158,9 @@ def _columns(vectors: Embedding, reading: Reading, page: PageOptions) -> list[Co
             path = table
     if path is None:
         if page.show_columns:
-            raise InputError("there is no table to take columns from; name one with ", Parameter("columns_from"))
+            raise InputError(
+                "there is no table to take columns from; name one with ", Parameter("columns_from")
+            )
         return []
     options = TableOptions(delimiter=reading.delimiter, header=reading.header, comment=reading.comment)
     ids = vectors.id_array

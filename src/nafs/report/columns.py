@@ -113,11 +113,14 @@ def columns_of_table(
     places = positions(keys, known)
     if len(places) and (places < 0).all():
         raise InputError(
-            f"{where}: none of its ids is a node of the embedding; name the id column with ", Parameter("id_column")
+            f"{where}: none of its ids is a node of the embedding; name the id column with ",
+            Parameter("id_column"),
         )
     unknown = [name for name in names or () if name not in table.column_names]
     if unknown:
-        raise InputError(f"{where} has no column {unknown[0]!r}; its columns are {listed(table.column_names, 12)}")
+        raise InputError(
+            f"{where} has no column {unknown[0]!r}; its columns are {listed(table.column_names, 12)}"
+        )
     wanted = names or [name for name in table.column_names[1:] if not name.startswith("Unnamed: ")]
     rows = _taken(table.select(list(wanted)), places)
     columns = [column for name in wanted if (column := _column(name, rows[name]))]
@@ -218,4 +221,3 @@ def _column(title: str, values: Any) -> Column | None:
     if distinct <= max(2, min(MOST_CLASSES, len(values) // 3)):
         return category(title, codes, encoded.dictionary.to_pylist())
     return Column(title, "text", values.to_pylist())
-
