@@ -123,6 +123,6 @@ function start(data) {
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset.theme = dark ? "dark" : "light";
 readData(at("data")).then(start).then(
-  () => { at("loading").hidden = true; document.documentElement.dataset.ready = "yes"; },
+  () => { at("loading").hidden = true; performance.mark("nafs-ready"); document.documentElement.dataset.ready = "yes"; },
   error => { at("loading").textContent = "This page could not be opened: " + error.message; console.error(error); },
 );

@@ -281,6 +281,41 @@ class Embedding:
             difference += f", and {graph.id_array[int(unknown[0])].as_py()!r} is not embedded"
         raise InputError(f"this is not the graph that was embedded: {difference}")
 
+    def explore(
+        self,
+        graph: Graph | None = None,
+        columns: Any = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        height: int = 720,
+        n_threads: int | None = None,
+    ) -> Any:
+        """A page to explore: inside a notebook, or in a file.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            What was embedded, to show degrees, hops and neighbours.
+        columns : data frame, optional
+            Facts about the nodes to colour by, filter by and search for. Its ids are in the column called id
+            or in the one that holds those of the nodes.
+        path : path, optional
+            Write the page here (.html) instead of showing it.
+        height : int
+            Of the page in the notebook, in pixels.
+        n_threads : int, optional
+
+        Returns
+        -------
+        An object that notebooks show, or ``None`` if a path is given.
+        """
+        from importlib import import_module
+
+        # The page is made from embeddings, so it is imported only when someone asks for it.
+        return import_module("nafs.report.notebook").explore(
+            self, graph, columns, path=path, height=height, n_threads=check_threads(n_threads)
+        )
+
     def to_arrow(self, layout: str = "list") -> Any:
         """An Arrow table: id, label if any, and one column of lists or one column per dimension."""
         check_choice("layout", layout, LAYOUTS)
