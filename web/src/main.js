@@ -70,7 +70,8 @@ function start(data) {
   colour.append(...Object.values(groups).filter(group => group.children.length));
   colour.value = data.colour;
   const labels = clusterLabels(data, data.positions), clusterColumn = data.columns[data.clusters.column];
-  const drawLegend = buildLegend(data, state), drawClusters = buildClusters(data, state, node => select(node, true));
+  buildLegend(data, state);
+  buildClusters(data, state, node => select(node, true));
   function paint() {
     map.paint(coloursOf(state.colour, data.n), state.active);
     const alone = state.isolated(clusterColumn);
@@ -114,9 +115,7 @@ function start(data) {
   map.show([{ title: "", positions: data.positions }], null, data.n);
   buildReplay(data, map, () => paint());
   openTab("clusters");
-  theme(matchMedia("(prefers-color-scheme: dark)").matches);
-  drawLegend();
-  drawClusters();
+  theme(isDark());
   window.nafs = { data, state, map }; // for tests and for the curious
 }
 
