@@ -68,7 +68,7 @@ def evaluate(
         str,
         flag(
             "--score",
-            help="Score of links: inner, cosine, or auto for the better one on validation edges.",
+            help="Score of links: head (a small model fitted on validation edges), inner or cosine.",
             panel=_PANEL,
         ),
     ] = "auto",
@@ -99,7 +99,7 @@ def evaluate(
     run = printing.start()
     check_choice("goal", options.goal, ("auto", "clusters", "links"))
     options.settings(goal="clusters")  # checks the options before anything is read
-    check_choice("score", score, ("auto", *SCORES))
+    check_choice("score", score, ("auto", "head", *SCORES))
     check_choice("method", method, METHODS)
     if seeds < 1:
         raise InputError(Parameter("seeds"), f" must be at least 1; got {seeds}")

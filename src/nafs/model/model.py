@@ -19,12 +19,13 @@ from nafs.graph.ids import as_numpy
 from nafs.model.neighbors import NeighborLists
 from nafs.model.request import Nodes, check_rows, read_request
 from nafs.model.spread import Change, Spread, TooManyError, spread
-from nafs.model.states import combine, smooth
+from nafs.model.states import combine, smooth, states_shape, with_spare
 from nafs.smoothing.method import Method
 from nafs.smoothing.threads import check_threads
 
-TOLERANCE = 1e-6  # share of the mean length of rows below which a difference is dropped
+TOLERANCE = 3e-5  # share of the mean length of rows below which a difference is dropped
 _WORTH = 0.5  # share of all entries to read from which a full run is cheaper
+_ROWS = 1 << 14  # copied in one go
 _VERSION = 1
 _FILES = ("model.json", "graph", "states.npy", "embedding.npy")
 
@@ -139,10 +140,15 @@ class Model:
             raise InputError("a model needs features; structural ones change everywhere with every edge")
         if graph.adjacency.directed:
             raise InputError("a model that can be updated needs an undirected graph")
-        X = np.ascontiguousarray(graph.features.toarray(), np.float32)
+        n, f = graph.features.shape
+        X = np.zeros((with_spare(n), f), np.float32)
+        X[:n] = graph.features.toarray()
         threads = check_threads(n_threads)
-        states = smooth(graph.adjacency, X, method, dtype=state_dtype, n_threads=threads, allocate=allocate)
-        matrix = combine(X, states, method)
+        states = allocate(states_shape(len(X), f, method), np.dtype(state_dtype))
+        states[n:] = 0
+        smooth(graph.adjacency, X[:n], method, states, n_threads=threads)
+        matrix = np.zeros((len(X), method.n_columns(f)), np.float32)
+        matrix[:n] = combine(X[:n], states[:n], method)
         lists = NeighborLists.of(graph.adjacency)
         return cls(method, lists, graph.id_array, X, states, matrix, n_threads=threads)
 
@@ -155,7 +161,8 @@ class Model:
     def matrix(self) -> NDArray[np.float32]:
         """The embedding, a row for each id."""
         alive = self._nodes.alive
-        return self._matrix if alive.all() else self._matrix[alive]
+        rows = self._matrix[: len(alive)]
+        return rows if alive.all() else rows[alive]
 
     @property
     def n_nodes(self) -> int:
@@ -165,7 +172,7 @@ class Model:
     @property
     def nbytes(self) -> int:
         """Bytes of features, states and embedding."""
-        return self._features.nbytes + self._states.nbytes + self._matrix.nbytes
+        return int(self._features.nbytes + self._states.nbytes + self._matrix.nbytes)
 
     @property
     def graph(self) -> Graph:
@@ -174,7 +181,7 @@ class Model:
 
         alive = self._nodes.alive
         ids = self._nodes.ids.filter(pa.array(alive))
-        return Graph(self._lists.to_adjacency(alive), self._features[alive], ids=ids)
+        return Graph(self._lists.to_adjacency(alive), self._features[: len(alive)][alive], ids=ids)
 
     def embed_new(self, features: Any, neighbors: Sequence[Any], weights: Any = None) -> NDArray[np.float32]:
         """The embedding that a new node would have; the model stays as it is.
@@ -238,31 +245,31 @@ class Model:
         -------
         UpdateReport
         """
-        n_before, n_columns = self._features.shape
+        n_before, n_columns = len(self._nodes.ids), self._features.shape[1]
         request = read_request(
             self._nodes, self._lists, n_columns, edges, features, remove_edges, remove_nodes
         )
         n = len(request.nodes.ids)
-        X_before = np.concatenate([self._features, np.zeros((n - n_before, n_columns), np.float32)])
-        X = X_before.copy()
-        X[request.removed] = 0
-        X[request.refeatured] = request.rows
         lists, rewired = self._lists.changed(n, request.edges)
         rewired = np.union1d(rewired, np.arange(n_before, n))
+        self._grow(n)
         asked = np.union1d(request.removed, request.refeatured)
-        refeatured = asked[(X[asked] != X_before[asked]).any(axis=1)]
-        self._grow(n - n_before)
+        touched = np.union1d(rewired, asked)
+        before = self._features[touched]
+        self._features[request.removed] = 0
+        self._features[request.refeatured] = request.rows
+        differs = (self._features[touched] != before).any(axis=1) | np.isin(touched, rewired)
+        changed, before = touched[differs], before[differs]
         result: Spread | None = None
         why = "the distance is to the stationary state, which any change moves"
         if not self.method.needs_stationary_state:
-            change = Change(self._lists, lists, X_before, X, rewired, refeatured)
+            change = Change(self._lists, lists, self._features[:n], rewired, changed, before)
             most = _WORTH * self.method.n_hops * max(1, lists.n_stored)
             try:
-                result = spread(change, self._states, self.method, tolerance * self._lengths(), most)
+                result = spread(change, self._states[:n], self.method, tolerance * self._lengths(), most)
             except TooManyError:
                 why = "that is cheaper, as so much is affected"
-        self._lists, self._features, self._nodes = lists, X, request.nodes
-        changed = np.union1d(rewired, refeatured)
+        self._lists, self._nodes = lists, request.nodes
         if result is None:
             self._run_in_full()
             recomputed = self.n_nodes
@@ -284,29 +291,32 @@ class Model:
         return int(self._nodes.alive[rows].sum())
 
     def _run_in_full(self) -> None:
-        graph = self._lists.to_adjacency(np.ones(self._lists.n_nodes, bool))
-        dtype = str(self._states.dtype)
-        states = smooth(graph, self._features, self.method, dtype=dtype, n_threads=self.n_threads)
-        self._states = states
-        self._matrix = combine(self._features, states, self.method)
+        n = self._lists.n_nodes
+        graph = self._lists.to_adjacency(np.ones(n, bool))
+        X = self._features[:n]
+        smooth(graph, X, self.method, self._states, n_threads=self.n_threads)
+        self._matrix[:n] = combine(X, self._states[:n], self.method)
         self._lists, self._floors = NeighborLists.of(graph), None
 
     def _lengths(self) -> NDArray[np.float64]:
         """Mean length of rows for each r, at the hop where they are shortest."""
         if self._floors is None:
-            some = self._states[:: max(1, len(self._states) // 4096)].astype(np.float32)
-            squares = np.einsum("igkf,igkf->gk", some, some, dtype=np.float64) / max(1, len(some))
-            own = float(np.einsum("if,if->", self._features, self._features, dtype=np.float64))
-            shortest = squares.min(axis=1) if squares.shape[1] else np.full(len(squares), np.inf)
-            self._floors = np.sqrt(np.minimum(shortest, own / max(1, len(self._features))))
+            n = self._lists.n_nodes
+            some = slice(0, n, max(1, n // 4096))
+            states, X = self._states[some].astype(np.float32), self._features[some]
+            squares = np.einsum("igkf,igkf->gk", states, states, dtype=np.float64) / len(X)
+            own = np.full((len(squares), 1), np.einsum("if,if->", X, X, dtype=np.float64) / len(X))
+            self._floors = np.sqrt(np.hstack([squares, own]).min(axis=1))
         return self._floors
 
-    def _grow(self, fresh: int) -> None:
-        if not fresh:
-            return
-        shape = self._states.shape
-        self._states = np.concatenate([self._states, np.zeros((fresh, *shape[1:]), self._states.dtype)])
-        self._matrix = np.concatenate([self._matrix, np.zeros((fresh, self._matrix.shape[1]), np.float32)])
+    def _grow(self, n_nodes: int) -> None:
+        """Make room for more nodes, with some to spare so that most updates copy nothing."""
+        if n_nodes > len(self._features):
+            spare = with_spare(n_nodes) - len(self._features)
+            self._features, self._states, self._matrix = (
+                np.concatenate([array, np.zeros((spare, *array.shape[1:]), array.dtype)])
+                for array in (self._features, self._states, self._matrix)
+            )
 
     def save(self, folder: Any, *, force: bool = False) -> None:
         """Write the model into a folder of .npy files and JSON, without pickle; it appears when complete.
@@ -320,8 +330,13 @@ class Model:
         alive = self._nodes.alive
         with whole_folder(Path(folder), force=force, contents=_FILES) as part:
             self.graph.save(part / "graph")
-            np.save(part / "states.npy", self._states if alive.all() else self._states[alive])
-            np.save(part / "embedding.npy", self.matrix)
+            rows, n = np.flatnonzero(alive), int(alive.sum())
+            for name, array in (("states", self._states), ("embedding", self._matrix)):
+                shape = (with_spare(n), *array.shape[1:])  # room that is not written takes no disk
+                file = np.lib.format.open_memmap(part / f"{name}.npy", "w+", array.dtype, shape)
+                for top in range(0, n, _ROWS):
+                    file[top : min(n, top + _ROWS)] = array[rows[top : top + _ROWS]]
+                file.flush()
             about = {"format": "nafs model", "version": _VERSION, "method": asdict(self.method)}
             (part / "model.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
 
@@ -342,8 +357,10 @@ class Model:
         states = np.load(folder / "states.npy", mmap_mode="c", allow_pickle=False)
         matrix = np.load(folder / "embedding.npy", mmap_mode="c", allow_pickle=False)
         n, f = graph.features.shape
-        if states.shape != (n, len(method.r), method.n_hops, f) or len(matrix) != n:
+        expected = (len(method.r), method.n_hops, f)
+        if states.shape[1:] != expected or not n <= len(states) == len(matrix):
             raise InputError(f"{folder} is damaged: states.npy does not fit the graph; build the model again")
-        X = np.asarray(graph.features.toarray(), np.float32)
+        X = np.zeros((len(states), f), np.float32)
+        X[:n] = graph.features.toarray()
         lists = NeighborLists.of(graph.adjacency)
         return cls(method, lists, graph.id_array, X, states, matrix, n_threads=n_threads)

@@ -28,14 +28,18 @@ class TooManyError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A graph before and after, with features for both; rows that are new have zeros before."""
+    """A graph before and after.
+
+    ``X`` are the features after; ``changed`` are the nodes whose edges or features differ (new ones among
+    them), with their features ``before``; ``rewired`` are those of them whose edges differ.
+    """
 
     before: NeighborLists
     after: NeighborLists
+    X: NDArray[np.float32]
+    rewired: NDArray[np.int64]
+    changed: NDArray[np.int64]
     X_before: NDArray[np.float32]
-    X_after: NDArray[np.float32]
-    rewired: NDArray[np.int64]  # nodes whose edges differ, and new nodes
-    refeatured: NDArray[np.int64]  # nodes whose features differ
 
 
 @dataclass
@@ -81,31 +85,31 @@ def spread(
     is_rewired[rewired] = True
     position = np.full(n, -1, np.int64)
 
-    rows = np.union1d(rewired, change.refeatured)
-    old = np.repeat(change.X_before[rows, None, :], groups, axis=1)
-    new = np.repeat(change.X_after[rows, None, :], groups, axis=1)
+    rows = change.changed
+    own = change.X[rows, None, :]
+    sources = own * _power(d_after[rows], -r) - change.X_before[:, None, :] * _power(d_before[rows], -r)
+    differences = np.zeros(
+        (0, groups, states.shape[3]), np.float32
+    )  # at hop 0 the features themselves are new
     result = Spread()
     for k in range(hops):
-        sources = new * _power(d_after[rows], -r) - old * _power(d_before[rows], -r)
-        # The rows of a rewired node's neighbours, as they are now at the previous hop.
-        position[rows] = np.arange(len(rows))
-        owners, neighbors, weights = after.entries(rewired)
-        result.touched += len(neighbors) + int(after.counts[rows].sum())
+        result.touched += int(after.counts[rewired].sum() + after.counts[rows].sum())
         if result.touched > most:
             raise TooManyError
-        ends = np.concatenate([neighbors.astype(np.int64), rewired])
-        owners = np.concatenate([owners, np.arange(len(rewired))])
-        weights = None if weights is None else np.concatenate([weights, np.ones(len(rewired), np.float32)])
-        fresh = _averages(ends, owners, weights, len(rewired), k, change, states, position, new, r)
-        fresh *= _power(d_after[rewired], r - 1)
+        position[rows[: len(differences)]] = np.arange(len(differences))
+        fresh = _averages(change, states, k, position, differences, r) * _power(d_after[rewired], r - 1)
         position[rows] = -1
-
-        others, differences = _differences(after, rows, sources, is_rewired, floors, r)
+        # The last hop reaches nobody else, and counts in the embedding as one among all hops.
+        floor = floors if k < hops - 1 or method.weighting == "last" else floors * (hops + 1)
+        others, theirs = _differences(after, rows, sources, is_rewired, floor, r)
+        old = states[rewired, :, k].astype(np.float32)
         rows = np.concatenate([rewired, others])
-        old = states[rows, :, k].astype(np.float32)
-        new = np.concatenate([fresh, old[len(rewired) :] + differences])
+        differences = np.concatenate([fresh - old, theirs])
+        sources = differences * _power(d_after[rows], -r)
+        # Of a rewired node, the degree that its row is divided by differs too.
+        sources[: len(rewired)] += old * (_power(d_after[rewired], -r) - _power(d_before[rewired], -r))
         result.rows.append(rows)
-        result.differences.append(np.concatenate([fresh - old[: len(rewired)], differences]))
+        result.differences.append(differences)
     return result
 
 
@@ -115,30 +119,34 @@ def _power(degrees: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDAr
 
 
 def _averages(
-    ends: NDArray[np.int64],
-    owners: NDArray[np.int64],
-    weights: NDArray[np.float32] | None,
-    n_rows: int,
-    k: int,
     change: Change,
     states: NDArray[Any],
+    k: int,
     position: NDArray[np.int64],
-    new: NDArray[np.float32],
+    differences: NDArray[np.float32],
     r: NDArray[np.float64],
 ) -> NDArray[np.float32]:
-    """Σ_j Ã_ij d̃_j^(-r) X_j⁽ᵏ⁾ of rewired nodes i, from the states as they are after the change."""
-    unique, places = np.unique(ends, return_inverse=True)
+    """Σ_j Ã_ij d̃_j^(-r) X_j⁽ᵏ⁾ of rewired nodes i, from the rows of their neighbours after the change.
+
+    ``position`` tells where the difference of a node at hop k is, -1 where there is none.
+    """
+    rewired, after = change.rewired, change.after
+    owners, neighbors, weights = after.entries(rewired)
+    owners = np.concatenate([owners, np.arange(len(rewired))])
+    unique, places = np.unique(np.concatenate([neighbors, rewired]), return_inverse=True)
+    data = np.ones(len(owners), np.float32)
+    if weights is not None:
+        data[: len(weights)] = weights
     groups, f = states.shape[1], states.shape[3]
     if k == 0:
-        values = np.repeat(change.X_after[unique, None, :], groups, axis=1)
+        values = np.repeat(change.X[unique, None, :], groups, axis=1)
     else:
         values = states[unique, :, k - 1].astype(np.float32)
         known = position[unique]
-        values[known >= 0] = new[known[known >= 0]]
-    values = values * _power(change.after.degrees[unique], -r)
-    data = np.ones(len(ends), np.float32) if weights is None else weights
-    matrix = sp.csr_array((data, (owners, places)), (n_rows, len(unique)))
-    return np.asarray(matrix @ values.reshape(len(unique), groups * f)).reshape(n_rows, groups, f)
+        values[known >= 0] += differences[known[known >= 0]]
+    values *= _power(after.degrees[unique], -r)
+    matrix = sp.csr_array((data, (owners, places)), (len(rewired), len(unique)))
+    return np.asarray(matrix @ values.reshape(len(unique), groups * f)).reshape(len(rewired), groups, f)
 
 
 def _differences(
@@ -178,7 +186,8 @@ def _differences(
     rank = np.cumsum(matter) - 1
     matrix = sp.csr_array((data[kept], (rank[at[kept]], owners[kept])), (len(nodes), len(rows)))
     flat = np.asarray(matrix @ sources.reshape(len(rows), int(np.prod(sources.shape[1:]))))
-    differences = flat.reshape(len(nodes), *sources.shape[1:]) * scale[matter].astype(np.float32)[:, :, None]
+    differences = flat.reshape(len(nodes), *sources.shape[1:])
+    differences *= scale[matter].astype(np.float32)[:, :, None]
     sizes = np.sqrt(np.einsum("igf,igf->ig", differences, differences))
     large = (sizes > floors).any(axis=1)
     return nodes[large], differences[large]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, read_features
 from nafs.smoothing.distances import distance_named
 from nafs.smoothing.hops import Hops, Layout, Workspace
@@ -21,36 +20,42 @@ from nafs.smoothing.weightings import weighting_named
 _VALUES = 1 << 22  # combined in one go
 
 
+def with_spare(n_nodes: int) -> int:
+    """Rows to allocate for so many nodes, so that new ones have room."""
+    return n_nodes + max(64, n_nodes // 20)
+
+
 def states_shape(n_nodes: int, n_columns: int, method: Method) -> tuple[int, int, int, int]:
     """Shape of the states."""
     return n_nodes, len(method.r), method.n_hops, n_columns
 
 
 def states_nbytes(n_nodes: int, n_columns: int, method: Method, dtype: str = "float32") -> int:
-    """Bytes of the states.
+    """Bytes of the states, with room for new nodes.
 
     Examples
     --------
     >>> from nafs.model.states import states_nbytes
     >>> from nafs.smoothing import Method
     >>> states_nbytes(169_343, 64, Method(3, (0.0, 0.5)), "float16")
-    130055424
+    136557312
     """
-    return int(np.prod(states_shape(n_nodes, n_columns, method), dtype=np.int64)) * np.dtype(dtype).itemsize
+    return (
+        int(np.prod(states_shape(with_spare(n_nodes), n_columns, method), dtype=np.int64))
+        * np.dtype(dtype).itemsize
+    )
 
 
 def smooth(
     graph: Adjacency,
     features: NDArray[np.float32],
     method: Method,
+    states: NDArray[Any],
     *,
-    dtype: str = "float32",
     n_threads: int = 1,
-    allocate: Allocate = np.empty,
-) -> NDArray[Any]:
-    """The states of a graph."""
+) -> None:
+    """Write the states of a graph into the first rows of an array."""
     n, f = features.shape
-    states = allocate(states_shape(n, f, method), np.dtype(dtype))
     last = replace(method, weighting="last")
     checked = read_features(features)
     workspace = Workspace(Layout(n, f, 1), last)
@@ -61,8 +66,7 @@ def smooth(
         for k in range(method.n_hops):
             hops.advance()
             hops.write(out, 0)
-            states[:, g, k] = out
-    return states
+            states[:n, g, k] = out
 
 
 def combine(

@@ -88,6 +88,8 @@ def _record(decision: Decision, choice: Choice) -> dict[str, Any]:
     record = decision.settings | {"version": __version__}
     if choice.score is not None:
         record["score"] = choice.score
+    if choice.head is not None:
+        record["link_head"] = choice.head.as_dict()
     if choice.reasons:
         record["reasons"] = list(choice.reasons)
     return record
