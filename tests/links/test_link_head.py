@@ -68,7 +68,8 @@ def test_the_head_uses_edges_where_vectors_say_nothing():
     noise = np.random.default_rng(0).standard_normal((500, 8)).astype(np.float32)
     by_head = evaluate_links(graph, lambda _: noise, splits=2)
     by_vectors = evaluate_links(graph, lambda _: noise, splits=2, score="cosine")
-    assert by_head.mean("AUC") > 0.75 > 0.6 > by_vectors.mean("AUC")
+    assert by_head.mean("AUC") > 0.75
+    assert by_vectors.mean("AUC") < 0.6
 
 
 def test_a_head_can_be_written_down(graph):
