@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes, total_memory
-from nafs._support.errors import MemoryLimitError, Parameter
+from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.engines.base import EMBEDDING, Plan, Problem, Result
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.ordered import NODES, drop_order, write_order
@@ -175,7 +175,13 @@ class PanelEngine:
                         if not uses[name]:
                             work.drop(name)
 
+                inputs = fingerprint(problem.graph, features) if self.all_in_files else None
                 executor.run(due, report, done)
+                if inputs is not None and fingerprint(problem.graph, features) != inputs:
+                    raise InputError(
+                        "the files of the graph or its features changed during the run; delete the folder "
+                        f"{work.path} and start again"
+                    )
                 drop_order(work)
                 return assemble(work, results, n, problem.dtype)
 
