@@ -135,9 +135,7 @@ def describe_clusters(
     return described
 
 
-def _centres(
-    clusters: NDArray[Any], matrix: NDArray[Any], count: int
-) -> tuple[list[list[int]], list[float]]:
+def _centres(clusters: NDArray[Any], matrix: NDArray[Any], count: int) -> tuple[list[list[int]], list[float]]:
     """Rows closest to the centre of each cluster, and the mean cosine with it."""
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     typical, cohesion = [], []
@@ -155,7 +153,11 @@ def _centres(
 
 
 def _add_categories(
-    reasons: list[list[_Reason]], clusters: NDArray[Any], title: str, codes: NDArray[Any], names: Sequence[str]
+    reasons: list[list[_Reason]],
+    clusters: NDArray[Any],
+    title: str,
+    codes: NDArray[Any],
+    names: Sequence[str],
 ) -> None:
     table = np.zeros((len(reasons), len(names)), np.int64)
     known = codes >= 0
@@ -166,7 +168,9 @@ def _add_categories(
         lifts = row / np.maximum(overall, 1e-12)
         value = int(np.argmax(row * np.log(np.maximum(lifts, 1e-12)))) if len(row) else 0
         if len(row) and row[value] >= _SHARE and lifts[value] >= _LIFT:
-            long = f"{100 * row[value]:.0f} % have {title} {names[value]} ({100 * overall[value]:.0f} % of all)"
+            long = (
+                f"{100 * row[value]:.0f} % have {title} {names[value]} ({100 * overall[value]:.0f} % of all)"
+            )
             strength = 1 + float(row[value] * np.log(lifts[value]))
             reasons[cluster].append(_Reason(strength, _cut(str(names[value])), long))
 
