@@ -1,6 +1,7 @@
 """The link head, and the numbers that it looks at."""
 
 import json
+import sys
 
 import networkx as nx
 import numpy as np
@@ -80,7 +81,9 @@ def test_a_head_can_be_written_down(graph):
     np.testing.assert_array_equal(head.score(numbers, split.test), again.score(numbers, split.test))
 
 
-def test_suggestions_by_the_head_are_the_best_pairs_and_say_why(graph):
+@pytest.mark.parametrize(("limit", "most_missed"), [(10**6, 0), (0, 3)])
+def test_suggestions_by_the_head_are_the_best_pairs_and_say_why(graph, monkeypatch, limit, most_missed):
+    monkeypatch.setattr(sys.modules["nafs.similarity.likely_links"], "ALL_PAIRS", limit)
     embedding = embed(graph, n_hops="auto", goal="links")
     table = embedding.suggest_links(graph, 20).to_pylist()
     assert len(table) == 20
@@ -88,7 +91,8 @@ def test_suggestions_by_the_head_are_the_best_pairs_and_say_why(graph):
     every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
     every = every[~are_edges(graph.adjacency, every)]
     scores = np.sort(embedding.choice.head.score(numbers, every))[::-1][:20]
-    np.testing.assert_allclose([row["score"] for row in table], scores, rtol=1e-4)
+    missed = sum(not np.isclose(score, [row["score"] for row in table], rtol=1e-4).any() for score in scores)
+    assert missed <= most_missed, "candidates come from vectors and shared neighbors: nearly all that matters"
     pairs = np.array([[row["source"], row["target"]] for row in table])
     assert not are_edges(graph.adjacency, pairs).any()
     at, shared = shared_neighbors(graph.adjacency, pairs)

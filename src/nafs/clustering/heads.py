@@ -81,7 +81,8 @@ def projection_mixture(directions: Directions, n_clusters: int, rng: np.random.G
 
 def singular(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
     """K-means on unit rows of the left singular vectors after the first."""
-    return kmeans(unit_rows(directions.left(1, n_clusters + 1)), n_clusters, rng, _STEPS)
+    first = min(1, directions.rows.shape[1] - 1)  # a single direction has to do
+    return kmeans(unit_rows(directions.left(first, n_clusters + 1)), n_clusters, rng, _STEPS)
 
 
 def subspace(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency
+from nafs.links import SCORES
 from nafs.links.head import NUMBERS, LinkHead, PairNumbers
 from nafs.links.pairs import are_edges, shared_neighbors
 from nafs.similarity.nearest import ShareDone
 from nafs.similarity.suggestions import suggest_pairs
 
+ALL_PAIRS = 500_000  # pairs; a graph with no more of them has all of them scored
 _SPARE = 20  # candidates by vectors for each suggestion
 _FEWEST = 1000  # candidates by vectors
 _NEAR = 32  # candidates by shared neighbors for each node
@@ -64,17 +66,18 @@ def likely_links(
     if k < 1:
         raise InputError(Parameter("k"), f" must be at least 1; got {k}")
     numbers = PairNumbers(graph, matrix)
+    if nodes is None and graph.n_nodes * (graph.n_nodes - 1) // 2 <= ALL_PAIRS:
+        every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
+        return _best(numbers, head, every[~are_edges(graph, every)], k)
     many = max(_SPARE * k, _FEWEST)
-    by_vectors, _ = suggest_pairs(
-        graph,
-        matrix,
-        many,
-        nodes=nodes,
-        score="cosine",
-        exact=exact,
-        n_threads=n_threads,
-        progress=progress,
-    )
+    found = []
+    for score in SCORES:
+        tell = None if progress is None else (lambda share, tell=progress: tell(share / len(SCORES)))
+        pairs, _ = suggest_pairs(
+            graph, matrix, many, nodes=nodes, score=score, exact=exact, n_threads=n_threads, progress=tell
+        )
+        found.append(pairs)
+    by_vectors = np.concatenate(found)
     if nodes is None:
         meeting = _meeting_pairs(graph, np.arange(graph.n_nodes), many, ordered=True)
         return _best(numbers, head, np.concatenate([by_vectors, meeting]), k)
