@@ -1,4 +1,4 @@
-"""What the page shows, without a browser: columns, clusters, neighbours, hops, the file format, the server."""
+"""What the page shows, without a browser: columns, clusters, neighbours, hops, file format, server."""
 
 import json
 import threading
@@ -262,7 +262,7 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_an_embedding_in_text_is_not_taken_for_edges(tmp_path):
-    graph, embedding = graph_and_embedding(labels=["a", "b"] * 30)
+    _, embedding = graph_and_embedding(labels=["a", "b"] * 30)
     page = tmp_path / "r.html"
     for name in ("e.csv", "e.tsv.gz"):
         embedding.write(tmp_path / name)

@@ -68,6 +68,10 @@ def embed(
     )
     if dtype == "float16" and not output.endswith((".npy", ".parquet", ".pq")):
         raise InputError(Parameter("dtype", dtype), " is for .npy and .parquet files")
+    if running.resume and settings.resources.work_dir is None:
+        raise InputError(
+            Parameter("resume", True), " needs ", Parameter("work_dir"), " with output on stdout"
+        )
     if not to_stdout:
         if running.resume and not Path(output).exists():
             remove_leftovers(settings.resources.work_dir, output)

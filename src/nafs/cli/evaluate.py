@@ -251,8 +251,16 @@ class _Judge:
 
     def classification(self) -> list[TaskResult]:
         """Classes of nodes that a classifier has not seen: on the usual split, and on random ones."""
-        from nafs.tasks import evaluate_classification
+        from nafs.tasks import embeddings_for_classes, evaluate_class_vote, evaluate_classification
 
         usual = [] if self.split is None else [self.split]
+        if self.options.n_hops == "auto":
+            settings = self.options.settings(goal="clusters")
+            outcomes = [
+                evaluate_class_vote(embeddings_for_classes(self.graph, settings), self.graph, [split])
+                for split in usual
+            ]
+            source = embeddings_for_classes(self.graph, settings)
+            return [*outcomes, evaluate_class_vote(source, self.graph, count=self.seeds)]
         outcomes = [evaluate_classification(self.matrix, self.graph, [split]) for split in usual]
         return [*outcomes, evaluate_classification(self.matrix, self.graph, count=self.seeds)]

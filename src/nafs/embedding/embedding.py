@@ -236,6 +236,8 @@ class Embedding:
         >>> clusters.description().num_rows
         2
         """
+        if graph is not None:
+            self._check_same_nodes(graph)
         most = n_clusters if isinstance(n_clusters, int) else None
         adjacency = None if graph is None else graph.adjacency
         hops = int(self.settings.get("n_hops", 0))

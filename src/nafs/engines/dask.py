@@ -185,11 +185,12 @@ def _failed(task: Task, error: Exception) -> Exception:
 
     what = f"panel {task.panel + 1} ({task.kind})"
     if isinstance(error, KilledWorker):
-        return RuntimeError(
+        return OSError(
             f"{what} failed: its workers were killed repeatedly, perhaps because they ran out of memory; "
             "check their logs, lower the memory limit, and resume the run"
         )
-    return RuntimeError(f"{what} failed on a worker: {type(error).__name__}: {error}")
+    kind = OSError if isinstance(error, (OSError, MemoryError)) else RuntimeError
+    return kind(f"{what} failed on a worker: {type(error).__name__}: {error}")
 
 
 def _shared(problem: Problem, work: WorkFolder) -> tuple[tuple[str, str], ...]:

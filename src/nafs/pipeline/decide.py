@@ -124,7 +124,7 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
 
 
 def search_clusters(job: Job) -> ClusterSearch:
-    """What clusters of a job are looked for in, with any seed: one sweep over several numbers of hops."""
+    """Embeddings of one sweep over several numbers of hops, ready to be clustered with any seed."""
     kind, _ = _preprocessing(job)
     return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)))
 
@@ -142,6 +142,9 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
 
 def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
     settings = job.settings
+    prepared = prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0])
+    copies = 2 if settings.preparations.goal == "links" else 1  # made again without the hidden edges
+    structural = copies * job.size.nbytes if job.is_structural else 0
     return Question(
         job.adjacency,
         job.features,
@@ -150,7 +153,7 @@ def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
         settings.resources,
         kind,
         centers,
-        job.held + prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0]),
+        job.held + prepared + structural,
         job.remake if job.is_structural else None,
     )
 
@@ -191,7 +194,7 @@ def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
             "raise the limit, or reduce them beforehand",
         )
     held = job.held + (job.size.nbytes if job.is_structural else 0)
-    held += 0 if size == job.size else size.nbytes
+    held += size.nbytes if copied or width is not None else 0
     return Problem(
         job.adjacency,
         size,
