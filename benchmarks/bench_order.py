@@ -1,4 +1,4 @@
-"""Hops over renumbered nodes against a bare gather in the given order, and what renumbering costs and brings."""
+"""Hops over renumbered nodes against a bare gather in the given order, and what renumbering costs."""
 
 from __future__ import annotations
 
@@ -129,10 +129,3 @@ def ring(n: int, degree: int) -> Adjacency:
     indices = (np.arange(n)[:, None] + near) % n
     graph = Adjacency(np.arange(0, n * degree + 1, degree), indices.astype(np.int32).ravel())
     return shuffle(graph)
-
-
-if __name__ == "__main__":
-    for result in run():
-        print(
-            f"{'ok  ' if result.met else 'MISS'} {result.ratio:7.2f} {result.bound:>8}  {result.name}  [{result.detail}]"
-        )

@@ -2,8 +2,8 @@
 Clusters, and what they are about
 =================================
 
-Clusters are found by the consensus of many partitions. Each one is described by the words, categories and numbers
-that distinguish it.
+Clusters are found by the consensus of many partitions. Each one is described by the words, categories and
+numbers that distinguish it.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 A few labels, classes for all
 =============================
 
-Forty of 240 papers have a topic. The classes of the others follow from their titles, venues and citations, with
-probabilities that mean what they say.
+Forty of 240 papers have a topic. The classes of the others follow from their titles, venues and citations,
+with probabilities that mean what they say.
 """
 
 import matplotlib.pyplot as plt

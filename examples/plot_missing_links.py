@@ -2,8 +2,8 @@
 Missing links
 =============
 
-Pairs of papers that do not cite each other but look as if they should. A tenth of the citations is hidden, and most
-of them are found again.
+Pairs of papers that do not cite each other but look as if they should. A tenth of the citations is hidden,
+and most of them are found again.
 """
 
 import matplotlib.pyplot as plt

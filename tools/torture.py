@@ -33,7 +33,7 @@ def mutations(count: int, minutes: float, seed: int, workers: int) -> Counter[st
     names, outcomes, ends = list(kinds()), Counter(), time.monotonic() + 60 * minutes
     rng = random.Random(seed)
     while sum(outcomes.values()) < count and time.monotonic() < ends:
-        batch = [(rng.choice(names), rng.randrange(1, 2**48)) for _ in range(min(1000, count))]
+        batch = [(rng.choice(names), rng.randrange(1, 2**48)) for _ in range(min(500, count))]
         found = run_cases(batch, workers)
         outcomes += counts(found)
         keep([[outcome["kind"], outcome["seed"]] for outcome in found if "bad" in outcome])
@@ -57,8 +57,7 @@ def kills(count: int, seed: int) -> Counter[str]:
         for i in range(count):
             wrong = runs.kill(seed + i, damage=i % 2 == 1)
             outcomes["bad" if wrong else "same bytes, or refused"] += 1
-            if wrong:
-                print(f"kill {seed + i}: {wrong}", flush=True)
+            print(f"kill {i + 1} of {count}, seed {seed + i}: {wrong or 'well'}", flush=True)
     return outcomes
 
 

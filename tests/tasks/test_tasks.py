@@ -186,7 +186,7 @@ def test_links_are_predicted_from_what_is_left(graph):
     assert seen == [graph.n_edges - int(graph.n_edges * 0.1) - int(graph.n_edges * 0.05)] * 2
     assert found.mean("AUC") > 0.65, "at most 0.76 can be had: a class has many nodes"
     noise = evaluate_links(
-        graph, lambda some: np.random.default_rng(0).random((some.n_nodes, 8)) - 0.5, splits=2
+        graph, lambda some: np.random.default_rng(0).random((some.n_nodes, 8)) - 0.5, splits=2, score="cosine"
     )
     assert abs(noise.mean("AUC") - 0.5) < 0.1
 
@@ -196,7 +196,7 @@ def test_auc_and_ap_are_scikit_learns_on_the_pairs_of_the_split():
 
     graph = power_law(800, seed=1)
     degrees = np.diff(graph.adjacency.indptr).astype(np.float32)[:, None]
-    found = evaluate_links(graph, lambda _: degrees, splits=1)
+    found = evaluate_links(graph, lambda _: degrees, splits=1, score="inner")
     split = split_links(graph, seed=0)
     truth = np.repeat([1, 0], len(split.test))
     for suffix, none in (("", split.test_none), (" hard", split.test_hard)):

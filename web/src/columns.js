@@ -28,7 +28,6 @@ export function buildLegend(data, state) {
     if (focused !== undefined) box.querySelector(`[data-code="${Number(focused)}"]`)?.focus();
   };
   state.listeners.push(draw);
-  return draw;
 }
 
 export function buildFilters(data, state) {

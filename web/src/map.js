@@ -4,6 +4,8 @@ import { Deck, OrthographicView } from "@deck.gl/core";
 import { LineLayer, ScatterplotLayer } from "@deck.gl/layers";
 import { at, element } from "./dom.js";
 import { css, isDark, other } from "./colours.js";
+import { Grid } from "./grid.js";
+import { PointsLayer } from "./points.js";
 
 const WORLD = 1000, MOST_LABELS = 40;
 
@@ -18,19 +20,18 @@ export class PointMap {
     this.surface = at("labels");
     this.listen();
     try {
-      if (!document.createElement("canvas").getContext("webgl2")) throw new Error("no WebGL 2");
+      if (!window.WebGL2RenderingContext) throw new Error("no WebGL 2");
       this.deck = new Deck({
         parent: holder,
         views: [],
         layers: [],
-        pickingRadius: 6,
         useDevicePixels: true,
-        getCursor: ({ isDragging, isHovering }) => isDragging ? "grabbing" : isHovering ? "pointer" : "grab",
+        getCursor: ({ isDragging }) => isDragging ? "grabbing" : this.hovered >= 0 ? "pointer" : "grab",
         layerFilter: ({ layer, viewport }) => layer.id.endsWith("-" + viewport.id),
         onViewStateChange: ({ viewState }) => { this.view = { target: viewState.target, zoom: this.clamped(viewState.zoom) }; this.moved = true; this.refresh(); },
-        onHover: info => this.onHover(this.nodeOf(info), info.x, info.y),
-        onClick: info => { const node = this.nodeOf(info); if (node >= 0) this.onSelect(node); },
-        onError: error => console.error(error.message),
+        onClick: info => { const node = this.nodeNear(info.x, info.y); if (node >= 0) this.onSelect(node); },
+        onDeviceInitialized: () => { this.hasDevice = true; },
+        onError: error => { if (this.hasDevice) console.error(error.message); else onFail(); },
       });
     } catch {
       onFail();
@@ -110,8 +111,9 @@ export class PointMap {
 
   gather() {
     for (const pane of this.panes) {
-      pane.front = { length: this.front.length, attributes: { getPosition: { value: pick(pane.places, this.front), size: 2 }, getFillColor: { value: this.frontColours, size: 4, normalized: true } } };
+      pane.front = { length: this.front.length, attributes: { getPosition: { value: pick(pane.places, this.front), size: 2 }, getColor: { value: this.frontColours, size: 4, normalized: true } } };
       pane.back = { length: this.back.length, attributes: { getPosition: { value: pick(pane.places, this.back), size: 2 } } };
+      pane.grid = null;
     }
   }
 
@@ -136,15 +138,14 @@ export class PointMap {
   layers(pane) {
     const many = this.size, base = many > 300000 ? 0.9 : many > 60000 ? 1.3 : many > 15000 ? 1.8 : many > 4000 ? 2.4 : many > 800 ? 3.2 : 4.5;
     const scale = Math.max(0.8, Math.min(3, 2 ** ((this.view.zoom - this.fitZoom()) / 2.6)));
-    const points = { radiusUnits: "pixels", getRadius: base, radiusScale: scale, stroked: false, antialiasing: many < 300000 };
     const ink = isDark() ? [232, 234, 237] : [22, 25, 29], mark = isDark() ? [255, 170, 80] : [200, 70, 0];
     const here = node => this.placeOf(node, pane), chosen = this.selected >= 0 ? here(this.selected) : null;
     const lines = chosen ? (this.lines || []).filter(line => here(line.node)) : [];
     const rings = chosen ? (this.rings || []).filter(node => here(node)) : [];
     const ring = { radiusUnits: "pixels", lineWidthUnits: "pixels", filled: false, stroked: true, pickable: false };
     return [
-      new ScatterplotLayer({ ...points, id: "back-" + pane.id, data: pane.back, getFillColor: [...other(), 46], pickable: false }),
-      new ScatterplotLayer({ ...points, id: "front-" + pane.id, data: pane.front, opacity: many > 300000 ? 0.7 : 0.9, pickable: true }),
+      new PointsLayer({ id: "back-" + pane.id, data: pane.back, getColor: [...other(), 46], radius: base * scale }),
+      new PointsLayer({ id: "front-" + pane.id, data: pane.front, radius: base * scale, alpha: many > 300000 ? 0.7 : 0.92 }),
       new LineLayer({ id: "lines-" + pane.id, data: lines, getSourcePosition: () => chosen, getTargetPosition: line => here(line.node), getColor: line => [...(line.suggested ? mark : ink), line.suggested ? 210 : 120], getWidth: line => line.suggested ? 1.6 : 1.1, widthUnits: "pixels", updateTriggers: { getSourcePosition: [chosen], getTargetPosition: [pane.places] } }),
       new ScatterplotLayer({ ...ring, id: "rings-" + pane.id, data: rings, getPosition: here, getRadius: base * scale + 2.5, getLineWidth: 1.2, getLineColor: ink, updateTriggers: { getPosition: [pane.places], getRadius: [scale], getLineColor: [ink[0]] } }),
       new ScatterplotLayer({ ...ring, id: "chosen-" + pane.id, data: chosen ? [chosen] : [], getPosition: place => place, getRadius: base * scale + 4.5, getLineWidth: 3, getLineColor: mark, updateTriggers: { getRadius: [scale], getLineColor: [mark[0]] } }),
@@ -201,10 +202,13 @@ export class PointMap {
     const [width, height] = this.paneSize(), scale = 2 ** this.view.zoom;
     return [this.view.target[0] + (x % width - width / 2) / scale, this.view.target[1] - (y % height - height / 2) / scale];
   }
-  nodeOf(info) {
-    if (!info.layer || info.index < 0 || !info.layer.id.startsWith("front-")) return -1;
-    const point = this.front[info.index];
-    return this.nodes ? this.nodes[point] : point;
+  // The node in the foreground within a few pixels of a place on the screen.
+  nodeNear(x, y, pixels = 9) {
+    const [width, height] = this.paneSize(), pane = this.panes[this.panes.length < 2 ? 0 : (this.sideBySide() ? x > width : y > height) ? 1 : 0];
+    if (!pane?.places) return -1;
+    pane.grid ??= new Grid(pane.places, this.front, WORLD);
+    const point = pane.grid.nearest(this.fromScreen([x, y]), pixels / 2 ** this.view.zoom);
+    return point < 0 ? -1 : this.nodes ? this.nodes[point] : point;
   }
   nearMiddle() {
     let best = -1, distance = Infinity;
@@ -244,6 +248,12 @@ export class PointMap {
         Enter: () => { const node = this.nearMiddle(); if (node >= 0) this.onSelect(node); },
       };
       if (keys[event.key] && event.target === this.holder) { event.preventDefault(); keys[event.key](); }
+    });
+    this.holder.addEventListener("pointermove", event => {
+      if (event.buttons || event.pointerType === "touch") { this.onHover(-1); return; }
+      const box = this.holder.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+      this.hovered = this.nodeNear(x, y);
+      this.onHover(this.hovered, x, y);
     });
     const surface = at("lasso"), path = surface.firstElementChild;
     const place = event => { const box = this.holder.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };

@@ -51,7 +51,7 @@ class Clusters:
         return self.to_arrow().to_pandas()
 
     def description(self) -> Any:
-        """An Arrow table with a row for each cluster: size, cohesion, typical nodes, what distinguishes it."""
+        """A table that describes each cluster: size, cohesion, typical nodes, what distinguishes it."""
         import pyarrow as pa
 
         shown = self.ids.to_pylist() if len(self.ids) < 10_000 else None

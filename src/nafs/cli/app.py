@@ -15,6 +15,7 @@ from nafs.cli import (
     describe,
     embed,
     evaluate,
+    explore,
     plan,
     report,
     reproduce,
@@ -42,6 +43,7 @@ app.command(name="cluster")(cluster.cluster)
 app.command(name="classify")(classify.classify)
 app.command(name="similar")(similar.similar)
 app.command(name="suggest-links")(suggest_links.suggest_links)
+app.command(name="explore")(explore.explore)
 app.command(name="report")(report.report)
 app.command(name="evaluate")(evaluate.evaluate)
 app.command(name="reproduce")(reproduce.reproduce)

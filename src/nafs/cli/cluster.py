@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from nafs._support.errors import InputError, Parameter
 from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command, flag
@@ -47,6 +48,10 @@ def cluster(
     run = printing.start()
     if output is not None and described is None:
         described = str(Path(output).with_suffix("")) + ".clusters.csv"
+    if output is not None and output == described:
+        raise InputError(
+            Parameter("output"), " and ", Parameter("described"), f" are the same file, {output}"
+        )
     for target in (output, described):
         check_table_target(target, force=force)
     graph = read(run, edges, reading, scratch_dir=beside(output))
@@ -64,6 +69,7 @@ def cluster(
         show_table(run, answer.description(), described, force=force)
         return
     assert described is not None
+    table = joined(answer.to_arrow(), reading.features, table_options(reading))
     write_table_file(answer.description(), described, force=force)
     run.notes.append(f"{described} describes the {len(answer.described)} clusters")
-    show_table(run, joined(answer.to_arrow(), reading.features, table_options(reading)), output, force=force)
+    show_table(run, table, output, force=force)

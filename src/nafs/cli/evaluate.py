@@ -68,7 +68,7 @@ def evaluate(
         str,
         flag(
             "--score",
-            help="Score of links: inner, cosine, or auto for the better one on validation edges.",
+            help="Score of links: head (a small model fitted on validation edges), inner or cosine.",
             panel=_PANEL,
         ),
     ] = "auto",
@@ -99,7 +99,7 @@ def evaluate(
     run = printing.start()
     check_choice("goal", options.goal, ("auto", "clusters", "links"))
     options.settings(goal="clusters")  # checks the options before anything is read
-    check_choice("score", score, ("auto", *SCORES))
+    check_choice("score", score, ("auto", "head", *SCORES))
     check_choice("method", method, METHODS)
     if seeds < 1:
         raise InputError(Parameter("seeds"), f" must be at least 1; got {seeds}")
@@ -251,8 +251,16 @@ class _Judge:
 
     def classification(self) -> list[TaskResult]:
         """Classes of nodes that a classifier has not seen: on the usual split, and on random ones."""
-        from nafs.tasks import evaluate_classification
+        from nafs.tasks import embeddings_for_classes, evaluate_class_vote, evaluate_classification
 
         usual = [] if self.split is None else [self.split]
+        if self.options.n_hops == "auto":
+            settings = self.options.settings(goal="clusters")
+            outcomes = [
+                evaluate_class_vote(embeddings_for_classes(self.graph, settings), self.graph, [split])
+                for split in usual
+            ]
+            source = embeddings_for_classes(self.graph, settings)
+            return [*outcomes, evaluate_class_vote(source, self.graph, count=self.seeds)]
         outcomes = [evaluate_classification(self.matrix, self.graph, [split]) for split in usual]
         return [*outcomes, evaluate_classification(self.matrix, self.graph, count=self.seeds)]

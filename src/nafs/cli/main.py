@@ -19,8 +19,16 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    interrupts: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
     try:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that temporary files are removed
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, note)
         code = _run([word for word in words if word != "--debug"])
     except KeyboardInterrupt:
         print("interrupted; no output is half-written", file=sys.stderr)
@@ -28,12 +36,27 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output went away
         code = 1
     except Exception as error:
+        if interrupts:  # a library made something else of it, as while it is imported
+            print("interrupted; no output is half-written", file=sys.stderr)
+            _leave(INTERRUPTED)
         if debug:
             import traceback
 
             traceback.print_exc()
         code = _explain(error)
-    sys.exit(_flushed(code))
+    code = _flushed(code)
+    if code == INTERRUPTED and arguments is None:
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> None:
+    """End with a code after Ctrl-C; where a library left a mark that it is unhandled, sys.exit would not."""
+    import atexit
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    atexit._run_exitfuncs()
+    os._exit(code)
 
 
 def _flushed(code: int) -> int:

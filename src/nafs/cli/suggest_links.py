@@ -39,8 +39,7 @@ def suggest_links(
         flag(
             "--score",
             metavar="SCORE",
-            help="How to compare vectors: inner or cosine "
-            "[dim](default: whichever finds hidden edges better, or inner)[/dim].",
+            help="How to score pairs: head (vectors and edges, fitted on hidden edges), inner or cosine.",
         ),
     ] = None,
     output: TableFile = None,

@@ -19,9 +19,10 @@ from nafs.clustering import ClusterSearch
 from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, id_column, positions
+from nafs.links import LinkHead
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
-from nafs.similarity import nearest, suggest_pairs
+from nafs.similarity import likely_links, nearest, reasons_of, suggest_pairs
 from nafs.smoothing.threads import check_threads
 from nafs.writers import write_embedding
 from nafs.writers.embeddings import LAYOUTS, embedding_table, id_table
@@ -170,31 +171,43 @@ class Embedding:
             The embedded graph, or one with the same nodes.
         k : int
         ids : id or sequence of ids, optional
-        score : {"inner", "cosine"}, optional
-            By default the score chosen together with the hops if they were chosen for links, else "inner".
+        score : {"head", "inner", "cosine"}, optional
+            The link head looks at vectors and edges; it is there, and the default, if the hops were chosen
+            for links. Otherwise the default is "inner".
         exact, n_threads, progress
             As in :meth:`similar`.
 
         Returns
         -------
         Arrow table
-            source, target, score.
+            source, target, score; by the head also the reason, such as neighbors that both have.
         """
         import pyarrow as pa
 
         self._check_same_nodes(graph)
-        pairs, scores = suggest_pairs(
-            graph.adjacency,
-            self.matrix,
-            k,
-            nodes=None if ids is None else self.rows(ids),
-            score=score or self.settings.get("score", "inner"),
-            exact=exact,
-            n_threads=check_threads(n_threads),
-            progress=progress,
-        )
+        nodes = None if ids is None else self.rows(ids)
+        search: dict[str, Any] = {
+            "nodes": nodes,
+            "exact": exact,
+            "n_threads": check_threads(n_threads),
+            "progress": progress,
+        }
+        stored = self.settings.get("link_head")
+        if score == "head" and stored is None:
+            raise InputError(
+                Parameter("score", "head"), ' needs an embedding made with n_hops="auto" and goal="links"'
+            )
+        more = {}
+        if stored is not None and score in (None, "head"):
+            pairs, scores, parts = likely_links(
+                graph.adjacency, self.matrix, LinkHead.from_dict(stored), k, **search
+            )
+            more["reason"] = reasons_of(graph.adjacency, pairs, parts, list(self.ids))
+        else:
+            score = score or self.settings.get("score", "inner")
+            pairs, scores = suggest_pairs(graph.adjacency, self.matrix, k, score=score, **search)
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
-        return pa.table({"source": source, "target": target, "score": scores})
+        return pa.table({"source": source, "target": target, "score": scores} | more)
 
     def cluster(
         self, n_clusters: int | str = "auto", *, graph: Graph | None = None, seed: int = 0
@@ -223,6 +236,8 @@ class Embedding:
         >>> clusters.description().num_rows
         2
         """
+        if graph is not None:
+            self._check_same_nodes(graph)
         most = n_clusters if isinstance(n_clusters, int) else None
         adjacency = None if graph is None else graph.adjacency
         hops = int(self.settings.get("n_hops", 0))
@@ -267,6 +282,41 @@ class Embedding:
         if len(unknown):
             difference += f", and {graph.id_array[int(unknown[0])].as_py()!r} is not embedded"
         raise InputError(f"this is not the graph that was embedded: {difference}")
+
+    def explore(
+        self,
+        graph: Graph | None = None,
+        columns: Any = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        height: int = 720,
+        n_threads: int | None = None,
+    ) -> Any:
+        """A page to explore: inside a notebook, or in a file.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            What was embedded, to show degrees, hops and neighbours.
+        columns : data frame, optional
+            Facts about the nodes to colour by, filter by and search for. Its ids are in the column called id
+            or in the one that holds those of the nodes.
+        path : path, optional
+            Write the page here (.html) instead of showing it.
+        height : int
+            Of the page in the notebook, in pixels.
+        n_threads : int, optional
+
+        Returns
+        -------
+        An object that notebooks show, or ``None`` if a path is given.
+        """
+        from importlib import import_module
+
+        # The page is made from embeddings, so it is imported only when someone asks for it.
+        return import_module("nafs.report.notebook").explore(
+            self, graph, columns, path=path, height=height, n_threads=check_threads(n_threads)
+        )
 
     def to_arrow(self, layout: str = "list") -> Any:
         """An Arrow table: id, label if any, and one column of lists or one column per dimension."""

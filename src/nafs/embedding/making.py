@@ -113,11 +113,15 @@ def cluster(
     graph: Any,
     n_clusters: int | str = "auto",
     *,
+    r: float | Sequence[float] = DEFAULT_R,
+    weighting: str = "adaptive",
+    distance: str = "cosine",
     preprocessing: str | None = None,
-    n_threads: int | None = None,
-    memory_limit: int | str | None = None,
+    center: str = "auto",
     columns: int = DEFAULT_COLUMNS,
     seed: int = 0,
+    n_threads: int | None = None,
+    memory_limit: int | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Clusters:
     """Clusters of a graph's nodes, by the consensus of many partitions at many numbers of hops.
@@ -126,8 +130,10 @@ def cluster(
     ----------
     graph : Graph, or anything that :func:`embed` takes
     n_clusters : int or "auto"
-    preprocessing, n_threads, memory_limit, columns, seed, progress
+    r, weighting, distance, preprocessing, center, columns, n_threads, memory_limit, progress
         As in :func:`embed`.
+    seed : int
+        Of the partitions, and of structural features where the graph has none.
 
     Returns
     -------
@@ -145,12 +151,16 @@ def cluster(
     embedding = embed(
         graph,
         n_hops="auto",
+        r=r,
+        weighting=weighting,
+        distance=distance,
         n_clusters=n_clusters,
         preprocessing=preprocessing,
-        n_threads=n_threads,
-        memory_limit=memory_limit,
+        center=center,
         columns=columns,
         seed=seed,
+        n_threads=n_threads,
+        memory_limit=memory_limit,
         progress=progress,
     )
     assert embedding.choice is not None

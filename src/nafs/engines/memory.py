@@ -108,6 +108,7 @@ class MemoryEngine:
                     hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
                 hops.write(out, first)
                 del hops  # frees its memory before the next one is built
+            del workspace, arranged  # before the result is copied to half precision
             return Result(out.astype(problem.dtype, copy=False))
         finally:
             _kernel.release_threads()

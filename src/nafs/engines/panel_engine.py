@@ -104,7 +104,7 @@ class PanelEngine:
         in_files = ordered or self._in_files(problem)
         return Plan(
             self.name,
-            _FIXED + _padded(max(widths)) * column,
+            held + _FIXED + _padded(max(widths)) * column,
             _disk_bytes(problem, widths, workers, in_files=in_files, ordered=ordered),
             strategy,
             ordered=ordered,

@@ -1,6 +1,16 @@
 """Links: pairs hidden from a graph, and scores of pairs."""
 
+from nafs.links.head import LinkHead, PairNumbers
+from nafs.links.ranking import ranking_measures
 from nafs.links.scores import SCORES, score_links
 from nafs.links.splits import LinkSplit, split_links
 
-__all__ = ["SCORES", "LinkSplit", "score_links", "split_links"]
+__all__ = [
+    "SCORES",
+    "LinkHead",
+    "LinkSplit",
+    "PairNumbers",
+    "ranking_measures",
+    "score_links",
+    "split_links",
+]

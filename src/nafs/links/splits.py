@@ -29,6 +29,7 @@ class LinkSplit:
     test: NDArray[np.int64]
     test_none: NDArray[np.int64]
     test_hard: NDArray[np.int64]
+    validation_hard: NDArray[np.int64]
 
 
 def split_links(
@@ -85,6 +86,7 @@ def split_links(
         held_out[hidden_validation:],
         _non_edges(rng, codes, graph.n_nodes, hidden_test, None),
         _non_edges(rng, codes, graph.n_nodes, hidden_test if hard else 0, np.diff(adjacency.indptr)),
+        _non_edges(rng, codes, graph.n_nodes, hidden_validation if hard else 0, np.diff(adjacency.indptr)),
     )
 
 

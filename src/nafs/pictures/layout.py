@@ -1,7 +1,7 @@
 """Places on a plane: t-SNE maps of embeddings.
 
-Up to `FULL` rows openTSNE lays out all of them, from exact nearest neighbours on the leading directions. Beyond
-that it lays out landmarks drawn at random, and every other row goes between its nearest landmarks.
+Up to `FULL` rows openTSNE lays out all of them, from exact nearest neighbours on the leading directions.
+Beyond that it lays out landmarks drawn at random, and every other row goes between its nearest landmarks.
 """
 
 from __future__ import annotations

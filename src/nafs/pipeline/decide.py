@@ -127,7 +127,7 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
 
 
 def search_clusters(job: Job) -> ClusterSearch:
-    """What clusters of a job are looked for in, with any seed: one sweep over several numbers of hops."""
+    """Embeddings of one sweep over several numbers of hops, ready to be clustered with any seed."""
     job, _ = with_structure(job)
     kind, _ = _preprocessing(job)
     return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)))
@@ -169,6 +169,9 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
 
 def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
     settings = job.settings
+    prepared = prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0])
+    copies = 2 if settings.preparations.goal == "links" else 1  # made again without the hidden edges
+    structural = copies * job.size.nbytes if job.depends_on_edges else 0
     return Question(
         job.adjacency,
         job.features,
@@ -177,7 +180,7 @@ def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
         settings.resources,
         kind,
         centers,
-        job.held + prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0]),
+        job.held + prepared + structural,
         job.remake if job.depends_on_edges else None,
     )
 
@@ -218,7 +221,7 @@ def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
             "raise the limit, or reduce them beforehand",
         )
     held = job.held + (job.size.nbytes if job.depends_on_edges else 0)
-    held += 0 if size == job.size else size.nbytes
+    held += size.nbytes if copied or width is not None else 0
     return Problem(
         job.adjacency,
         size,

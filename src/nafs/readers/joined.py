@@ -19,7 +19,7 @@ def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOpt
     answers : Arrow table
         Its first column is the id of each node, in the order of the graph.
     nodes : path, optional
-        The table that the features came from. Where it is a matrix, or None, the answers come back alone.
+        The table that the features came from. For a matrix, stdin or None the answers come back alone.
     options : TableOptions, optional
         How a text table is written.
 
@@ -29,7 +29,7 @@ def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOpt
     """
     import pyarrow as pa
 
-    if nodes is None or is_matrix(os.fspath(nodes)):
+    if nodes is None or os.fspath(nodes) == "-" or is_matrix(os.fspath(nodes)):
         return answers
     table = Table(os.fspath(nodes), options or TableOptions())
     kinds = [table.kinds.get(name, "VARCHAR") for name in table.columns]
@@ -43,13 +43,15 @@ def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOpt
     columns = {}
     for name in rows.column_names:
         kind = rows.schema.field(name).type
-        more = pa.nulls(missing, kind)
         if name == key:
-            more = ids.slice(rows.num_rows).cast(kind)
-            more = more.combine_chunks() if isinstance(more, pa.ChunkedArray) else more
-        columns[name] = pa.chunked_array([*rows[name].chunks, more])
+            columns[name] = rows[name] if not missing else ids
+        else:
+            columns[name] = pa.chunked_array([*rows[name].chunks, pa.nulls(missing, kind)])
     for name in answers.column_names[1:]:
-        columns[name if name not in columns else f"nafs_{name}"] = answers[name]
+        free = name
+        while free in columns:
+            free = f"nafs_{free}"
+        columns[free] = answers[name]
     return pa.table(columns)
 
 

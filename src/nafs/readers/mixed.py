@@ -85,11 +85,18 @@ def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
 def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
     """Raise where a column holds mostly numbers and a few words: more likely a mistake than a category."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
+        raise InputError(f"{where}: column {name!r} holds an infinite value; correct it or leave it empty")
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return
     values = [value for value in column.to_pylist() if value not in (None, "")]
     words = [value for value in values if not is_number(value)]
+    if len(words) < (1 - _MOSTLY) * len(values):
+        endless = [value for value in values if value not in words and abs(float(value)) == float("inf")]
+        if endless:
+            raise InputError(f"{where}: {endless[0]!r} in column {name!r} is infinite; correct it")
     if values and 0 < len(words) < (1 - _MOSTLY) * len(values):
         raise InputError(
             f"{where}: {words[0]!r} in column {name!r} is not a number, but most values are; correct it, "

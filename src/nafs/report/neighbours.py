@@ -49,7 +49,7 @@ def suggestions_for_page(adjacency: Adjacency, near: NDArray[np.int64]) -> dict[
 def suggestions(
     adjacency: Adjacency, nodes: NDArray[np.int64], near: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of the nearest nodes of some nodes, the first few without an edge, and how many neighbours they share."""
+    """The nearest nodes without an edge, a few for each node, and how many neighbours they share."""
     matrix = (adjacency.to_scipy() != 0).astype(np.int32)
     n, k = matrix.shape[0], near.shape[1]
     linked = np.zeros(near.shape, bool)

@@ -16,6 +16,7 @@ from nafs.engines import memory
 from nafs.engines.base import FeatureSize, Problem
 from nafs.engines.resources import Resources
 from nafs.graph import Adjacency, Features
+from nafs.links import LinkHead
 from nafs.selection.settings import Preparations
 from nafs.smoothing.method import MethodSettings
 
@@ -40,6 +41,8 @@ class Choice:
         The criterion for each number of hops that was tried.
     score : str
         For links: the score with the highest AUC.
+    head : LinkHead, optional
+        For links: what scores pairs of nodes, fitted on the hidden edges.
     clustering : Clustering, optional
         For clusters: the clusters that the number of hops was chosen with, and how sure they are.
     """
@@ -50,7 +53,8 @@ class Choice:
     reasons: tuple[str, ...] = ()
     curve: dict[int, float] = field(default_factory=dict)
     score: str | None = None
-    clustering: Clustering | None = None
+    clustering: Clustering | None = field(default=None, compare=False)
+    head: LinkHead | None = None
 
     def explain(self) -> str:
         """The reasons, one line each."""

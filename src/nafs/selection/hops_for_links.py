@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from nafs._support.errors import InputError
 from nafs.graph import Graph
-from nafs.links import SCORES, score_links, split_links
+from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, score_links, split_links
 from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
 from nafs.selection.preprocessing import prepare, reduce
 
+HEAD_COLUMNS = 256  # leading directions of the features that the head is fitted with
 HIDDEN = 0.05  # share of the edges in each of the two hidden sets
 MOST_HIDDEN = 10_000  # edges per set; enough to measure the AUC to a third of a percentage point
 
@@ -21,7 +23,7 @@ def choose_for_links(question: Question) -> Choice:
 
     graph, features = question.graph, question.features
     hidden = min(HIDDEN, MOST_HIDDEN / max(1, int(np.count_nonzero(graph.rows < graph.indices))))
-    split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
+    split = _split(Graph(graph), hidden)
     visible = split.graph.adjacency
     pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
     truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
@@ -29,7 +31,8 @@ def choose_for_links(question: Question) -> Choice:
         features = question.remake(visible)
     # Two centres may be swept, so features are reduced further than for clusters.
     columns = min(COLUMNS, max(COLUMNS // 2, features.shape[1] // 4))
-    narrow, _ = reduce(prepare(features, visible, question.preprocessing), columns)
+    prepared = prepare(features, visible, question.preprocessing)
+    narrow, _ = reduce(prepared, columns)
     best: tuple[Any, ...] = (-1.0,)
     for center in question.centers:
         # Reduction and centring commute, so wide sparse features never become dense.
@@ -49,4 +52,21 @@ def choose_for_links(question: Question) -> Choice:
         f"{hops} hop{'' if hops == 1 else 's'}, center {center}, {score} score: the best AUC, {value:.3f}, "
         f"on {int(truth.sum()):,} hidden edges, with up to {max(curve)} hops tried"
     )
-    return Choice(hops, question.preprocessing, center, (why,), curve, score)
+    centred = prepare(reduce(prepared, HEAD_COLUMNS)[0], visible, "none", center)
+    ((_, matrix),) = question.sweep(visible, centred, (hops,))
+    head = LinkHead.fit(
+        PairNumbers(visible, matrix),
+        np.concatenate([split.validation, split.test]),
+        np.concatenate([split.validation_none, split.test_none]),
+        np.concatenate([split.validation_hard, split.test_hard]),
+    )
+    weights = f"weights of the link head: {head.explain()}"
+    return Choice(hops, question.preprocessing, center, (why, weights), curve, score, head=head)
+
+
+def _split(graph: Graph, share: float) -> LinkSplit:
+    """Hidden edges, with non-edges drawn by degree unless the graph is too dense around its hubs."""
+    try:
+        return split_links(graph, validation=share, test=share)
+    except InputError:
+        return split_links(graph, validation=share, test=share, hard=False)

@@ -13,6 +13,7 @@ from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency
 from nafs.links import SCORES
+from nafs.links.pairs import are_edges
 from nafs.similarity.nearest import (
     BUILDING,
     EXACT_WORK,
@@ -151,7 +152,7 @@ def _near_pairs(
         near = search_index(index, rows[nodes], min(count, len(rows)), n_threads)
         pairs = np.column_stack([np.repeat(nodes, near.shape[1]), near.ravel()])
         pairs = pairs[pairs[:, 1] >= 0]
-        pairs = pairs[~_are_edges(graph, pairs)]
+        pairs = pairs[~are_edges(graph, pairs) & (pairs[:, 0] != pairs[:, 1])]
         found.append(np.sort(pairs, axis=1))
         if count >= min(len(rows), _MOST_CANDIDATES):
             break
@@ -232,19 +233,3 @@ def _mask(
     columns = place[graph.indices[firsts + np.arange(len(rows))]] - left
     here = (columns >= 0) & (columns < scores.shape[1])
     scores[rows[here], columns[here]] = -np.inf
-
-
-def _are_edges(graph: Adjacency, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which pairs are edges, looked up in sorted neighbour lists by halving."""
-    low, high = graph.indptr[pairs[:, 0]].copy(), graph.indptr[pairs[:, 0] + 1].copy()
-    ends = high.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        open_ends = low < high
-        smaller = np.zeros(len(pairs), bool)
-        smaller[open_ends] = graph.indices[middle[open_ends]] < pairs[open_ends, 1]
-        low = np.where(open_ends & smaller, middle + 1, low)
-        high = np.where(open_ends & ~smaller, middle, high)
-    found = low < ends
-    found[found] = graph.indices[low[found]] == pairs[found, 1]
-    return np.asarray(found | (pairs[:, 0] == pairs[:, 1]))

@@ -1,6 +1,7 @@
 """Tasks that judge embeddings, ours or others': clustering, link prediction, classification."""
 
 from nafs.links import LinkSplit, score_links, split_links
+from nafs.tasks.class_vote import embeddings_for_classes, evaluate_class_vote
 from nafs.tasks.classification import evaluate_classification, random_splits
 from nafs.tasks.clustering import cluster, evaluate_clustering
 from nafs.tasks.links import evaluate_links
@@ -10,6 +11,8 @@ __all__ = [
     "LinkSplit",
     "TaskResult",
     "cluster",
+    "embeddings_for_classes",
+    "evaluate_class_vote",
     "evaluate_classification",
     "evaluate_clustering",
     "evaluate_links",

@@ -89,11 +89,7 @@ def evaluate_classification(
     if not splits:
         raise InputError("at least 1 split is needed; got ", Parameter("count", count))
     values: dict[str, list[float]] = {"ACC": [], "F1": []}
-    for split in splits:
-        parts = {name: nodes[codes[nodes] >= 0] for name, nodes in split.items()}
-        empty = next((name for name, nodes in parts.items() if not len(nodes)), None)
-        if empty is not None:
-            raise InputError(f"no labelled node is left for {empty}: the classes are too small to be split")
+    for parts in labelled_parts(graph, splits)[1]:
         best = _best_model(matrix, codes, parts)
         found, truth = best.predict(matrix[parts["test"]]), codes[parts["test"]]
         values["ACC"].append(float(accuracy_score(truth, found)))
@@ -101,13 +97,25 @@ def evaluate_classification(
     return TaskResult("classification", values, how)
 
 
+def labelled_parts(graph: Graph, splits: Sequence[Split]) -> tuple[NDArray[np.int32], list[Split]]:
+    """The classes, and the nodes of each split that have one; checked."""
+    codes, labelled = _codes(graph), []
+    for split in splits:
+        parts = {name: nodes[codes[nodes] >= 0] for name, nodes in split.items()}
+        empty = next((name for name, nodes in parts.items() if not len(nodes)), None)
+        if empty is not None:
+            raise InputError(f"no labelled node is left for {empty}: the classes are too small to be split")
+        if len(np.unique(codes[parts["train"]])) < 2:
+            raise InputError("the training nodes have one class only; classification needs two")
+        labelled.append(parts)
+    return codes, labelled
+
+
 def _best_model(matrix: NDArray[Any], codes: NDArray[Any], parts: Split) -> Any:
     """The regression whose strength does best on the validation nodes."""
     from sklearn.linear_model import LogisticRegression
 
     train, validation = parts["train"], parts["validation"]
-    if len(np.unique(codes[train])) < 2:
-        raise InputError("the training nodes have one class only; classification needs two")
     models = []
     for strength in STRENGTHS:
         model = LogisticRegression(C=strength, max_iter=500, tol=1e-3)

@@ -11,14 +11,22 @@ from numpy.typing import NDArray
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Graph
-from nafs.links import SCORES, LinkSplit, score_links, split_links
+from nafs.links import (
+    SCORES,
+    LinkHead,
+    LinkSplit,
+    PairNumbers,
+    ranking_measures,
+    score_links,
+    split_links,
+)
 from nafs.tasks.result import TaskResult, check_rows
 
 Embed = Callable[[Graph], NDArray[Any]]
 
 
 def better_score(matrix: NDArray[Any], split: LinkSplit) -> str:
-    """The score that tells the validation edges best from pairs that are none."""
+    """The product of vectors that tells the validation edges best from pairs without an edge."""
     from sklearn.metrics import roc_auc_score
 
     pairs = np.concatenate([split.validation, split.validation_none])
@@ -35,7 +43,7 @@ def evaluate_links(
     validation: float = 0.05,
     test: float = 0.10,
 ) -> TaskResult:
-    """AUC and AP of hidden edges against non-edges, over several splits.
+    """How well hidden edges are told from pairs without an edge, over several splits.
 
     Parameters
     ----------
@@ -43,38 +51,46 @@ def evaluate_links(
     embed : callable
         Takes the graph without its hidden edges and returns a matrix with one row per node.
     splits : int
-    score : {"auto", "inner", "cosine"}
-        Inner product or cosine; "auto" takes whichever has the better AUC on the validation edges.
+    score : {"auto", "head", "inner", "cosine"}
+        The link head, which is fitted on the validation edges (see :mod:`nafs.links.head`), or inner
+        product or cosine alone. "auto" is the head.
     validation, test : float
         Shares of the edges that are hidden; the test edges are judged.
 
     Returns
     -------
     TaskResult
-        AUC and AP against uniform non-edges; "AUC hard" and "AP hard" against non-edges drawn by degree.
+        AUC, AP, Hits@10, 50 and 100, and MRR, each test edge against as many uniform non-edges as there
+        are test edges; "AUC hard" and "AP hard" against non-edges drawn by degree.
     """
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
-    check_choice("score", score, ("auto", *SCORES))
+    check_choice("score", score, ("auto", "head", *SCORES))
     if splits < 1:
         raise InputError(Parameter("splits"), f" must be at least 1; got {splits}")
-    values: dict[str, list[float]] = {"AUC": [], "AP": [], "AUC hard": [], "AP hard": []}
+    values: dict[str, list[float]] = {}
     for seed in range(splits):
         split = split_links(graph, validation=validation, test=test, seed=seed)
         matrix = np.asarray(embed(split.graph))
         check_rows(matrix, graph)
-        taken = better_score(matrix, split) if score == "auto" else score
-        truth = np.concatenate([np.ones(len(split.test)), np.zeros(len(split.test))])
-        for suffix, none in (("", split.test_none), (" hard", split.test_hard)):
-            scores = score_links(matrix, np.concatenate([split.test, none]), taken)
-            values[f"AUC{suffix}"].append(float(roc_auc_score(truth, scores)))
-            values[f"AP{suffix}"].append(float(average_precision_score(truth, scores)))
-    names = {
-        "inner": "inner product",
-        "cosine": "cosine",
-        "auto": "inner product or cosine by validation edges",
-    }
-    how = f"{names[score]}, {splits} split{'s' if splits > 1 else ''}"
+        scores_of = _scorer(matrix, split, score)
+        edges, none, hard = (scores_of(pairs) for pairs in (split.test, split.test_none, split.test_hard))
+        measures = ranking_measures(edges, none)
+        against_hard = ranking_measures(edges, hard)
+        measures |= {f"{name} hard": against_hard[name] for name in ("AUC", "AP")}
+        for name, value in measures.items():
+            values.setdefault(name, []).append(value)
+    names = {"inner": "inner product", "cosine": "cosine"}
+    how = f"{names.get(score, 'link head')}, {splits} split{'s' if splits > 1 else ''}"
     return TaskResult(
         "link prediction", values, how, {"score": score, "validation": validation, "test": test}
     )
+
+
+def _scorer(
+    matrix: NDArray[Any], split: LinkSplit, score: str
+) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
+    """What scores pairs: the head fitted on the validation edges, or a product of vectors."""
+    if score in SCORES:
+        return lambda pairs: score_links(matrix, pairs, score)
+    numbers = PairNumbers(split.graph.adjacency, matrix)
+    head = LinkHead.fit(numbers, split.validation, split.validation_none, split.validation_hard)
+    return lambda pairs: head.score(numbers, pairs)

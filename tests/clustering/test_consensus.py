@@ -1,0 +1,132 @@
+"""Clusters that many partitions agree on, and their number."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from nafs import Graph, embed
+from nafs.clustering import ClusterSearch, agreement
+from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
+from nafs.clustering.directions import Directions
+from nafs.clustering.heads import HEADS
+from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset
+from nafs.pipeline import Job, Settings, search_clusters
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return contextual_sbm(600, n_classes=4, average_degree=12, homophily=0.85, signal=2.0, seed=0)
+
+
+@pytest.fixture(scope="module")
+def search(graph):
+    return search_clusters(Job.of(graph, Settings.of(n_hops="auto", n_threads=1)))
+
+
+def test_the_rand_index_is_scikit_learns():
+    rng = np.random.default_rng(0)
+    partitions = rng.integers(0, 4, (5, 60))
+    partitions[4] = 2  # one cluster only
+    ours = pairwise_agreement(partitions, 4)
+    for i in range(5):
+        for j in range(5):
+            theirs = adjusted_rand_score(partitions[i], partitions[j])
+            assert ours[i, j] == pytest.approx(theirs)
+            assert rand_index(partitions[i], partitions[j], 4) == pytest.approx(theirs)
+
+
+def test_a_vote_renames_clusters_and_outvotes_mistakes():
+    truth = np.repeat([0, 1, 2], 20)
+    rng = np.random.default_rng(1)
+    partitions = []
+    for _ in range(7):
+        wrong = truth.copy()
+        wrong[rng.choice(60, 15, replace=False)] = rng.integers(0, 3, 15)
+        partitions.append(rng.permutation(3)[wrong])
+    winner = vote(np.array(partitions), np.ones(7), partitions[0], 3)
+    assert rand_index(winner, truth, 3) > max(rand_index(one, truth, 3) for one in partitions)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_every_head_finds_separated_groups(head):
+    rng = np.random.default_rng(2)
+    truth = np.repeat(np.arange(4), 50)
+    points = np.eye(4, 12)[truth] * 3 + 0.1 * rng.standard_normal((200, 12))
+    best = max(
+        rand_index(truth, HEADS[head](Directions.of(points, 16), 4, np.random.default_rng(seed)), 4)
+        for seed in range(3)
+    )
+    assert best == 1
+
+
+def test_directions_are_those_of_the_singular_value_decomposition():
+    matrix = np.random.default_rng(3).standard_normal((50, 8))
+    directions = Directions.of(matrix, 3)
+    left, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
+    np.testing.assert_allclose(directions.sizes, sizes[:3], rtol=1e-4)
+    np.testing.assert_allclose(np.abs(directions.left(0, 3)), np.abs(left[:, :3]), atol=1e-4)
+    wide = Directions.of(np.random.default_rng(4).standard_normal((30, 1500)), 5)
+    assert wide.rows.shape == (30, 5)
+
+
+def test_the_consensus_finds_planted_classes_and_says_how_sure_it_is(graph, search):
+    found = search.consensus(4)
+    assert agreement(graph.labels.codes, found.labels)["ARI"] > 0.9
+    assert found.agreement > 0.6
+    assert found.n_agreeing > found.n_candidates / 2
+    assert set(found.curve) == set(search.hops)
+    assert f"{found.n_agreeing} of them agree" in found.explain()
+    np.testing.assert_array_equal(found.labels, search.consensus(4).labels)
+
+
+def test_the_number_of_clusters_is_found(search):
+    found = search.cluster("auto")
+    assert found.n_clusters == 4
+    assert max(found.numbers, key=found.numbers.get) == 4
+    assert "4 clusters: the largest agreement x modularity" in found.explain()
+
+
+def test_clusters_that_are_not_there_are_called_doubtful():
+    noise = erdos_renyi(400, 0.02, n_features=16, seed=0)
+    found = embed(noise, n_hops="auto", n_clusters=5).choice.clustering
+    assert found.agreement < 0.3
+    assert "doubtful" in found.explain()
+
+
+def test_large_graphs_are_clustered_by_a_sample(graph):
+    matrix = embed(graph, n_hops=5).matrix
+    some = ClusterSearch([(5, matrix)], 4, graph=graph.adjacency, sample=200)
+    assert len(some.sample) == len(np.unique(some.sample)) == 200
+    every = ClusterSearch([(5, matrix)], 4)
+    assert rand_index(some.consensus(4).labels, every.consensus(4).labels, 4) > 0.9
+    assert len(ClusterSearch([(5, matrix)], 4, sample=200).consensus(4).labels) == 600
+
+
+@pytest.mark.parametrize(
+    ("features", "count"),
+    [(np.zeros((6, 3)), 2), (np.eye(6), 6), (np.eye(6), 1), (np.ones((6, 1)), 3), (np.eye(3), "auto")],
+)
+def test_small_and_empty_inputs_have_clusters(features, count):
+    n = len(features)
+    ring = np.roll(np.eye(n), 1, axis=1)
+    found = embed(Graph(ring + ring.T, features), n_hops="auto", n_clusters=count).choice.clustering
+    assert found.labels.shape == (n,)
+
+
+def test_a_directed_graph_has_clusters_too():
+    directed = Graph(np.triu(np.ones((12, 12)), 1), np.eye(12), directed=True)
+    assert len(embed(directed, n_hops="auto", n_clusters=2).choice.clustering.labels) == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "acc", "nmi", "ari"), [("cora", 74, 60, 52), ("acm", 91.5, 71, 77), ("citeseer", 68.5, 43, 44.5)]
+)
+def test_real_classes_are_found_without_labels(data_home, name, acc, nmi, ari):
+    data = load_dataset(name).graph
+    settings = Settings.of(n_hops="auto", n_clusters=len(data.labels.classes))
+    found = search_clusters(Job.of(data, settings)).consensus(len(data.labels.classes))
+    known = data.labels.known
+    scores = agreement(data.labels.codes[known], found.labels[known])
+    assert 100 * scores["ACC"] > acc
+    assert 100 * scores["NMI"] > nmi
+    assert 100 * scores["ARI"] > ari

@@ -1,0 +1,110 @@
+"""The link head, and the numbers that it looks at."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from nafs import embed
+from nafs.datasets import contextual_sbm, load_dataset, power_law
+from nafs.links import LinkHead, PairNumbers, ranking_measures, split_links
+from nafs.links.head import NUMBERS
+from nafs.links.pairs import are_edges, shared_neighbors
+from nafs.tasks import evaluate_links
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return power_law(400, average_degree=8, n_communities=4, n_features=16, signal=2.0, seed=0)
+
+
+@pytest.fixture(scope="module")
+def theirs(graph):
+    return nx.from_scipy_sparse_array(graph.adjacency.to_scipy())
+
+
+def some_pairs(graph, count=300):
+    pairs = np.random.default_rng(0).integers(0, graph.n_nodes, (count, 2))
+    return pairs[pairs[:, 0] != pairs[:, 1]]
+
+
+def test_shared_neighbors_and_edges_are_networkxs(graph, theirs):
+    pairs = some_pairs(graph)
+    at, shared = shared_neighbors(graph.adjacency, pairs)
+    for number, (first, second) in enumerate(pairs.tolist()):
+        assert set(shared[at == number]) == set(nx.common_neighbors(theirs, first, second))
+    expected = [theirs.has_edge(first, second) for first, second in pairs.tolist()]
+    np.testing.assert_array_equal(are_edges(graph.adjacency, pairs), expected)
+
+
+def test_the_numbers_of_pairs_by_their_definitions(graph, theirs):
+    pairs = some_pairs(graph, 50)
+    matrix = embed(graph, n_hops=3).matrix.astype(np.float64)
+    values = dict(zip(NUMBERS, PairNumbers(graph.adjacency, matrix).of(pairs).T, strict=True))
+    a, b = matrix[pairs[:, 0]], matrix[pairs[:, 1]]
+    cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    np.testing.assert_allclose(values["cosine"], cosine)
+    listed = [tuple(pair) for pair in pairs.tolist()]
+    allocated = [value for _, _, value in nx.resource_allocation_index(theirs, listed)]
+    np.testing.assert_allclose(values["resource allocation"] ** 2, allocated, atol=1e-12)
+    both_linked = np.array([min(theirs.degree(u), theirs.degree(v)) > 0 for u, v in listed])
+    jaccard = np.array([value for _, _, value in nx.jaccard_coefficient(theirs, listed)])
+    np.testing.assert_allclose(values["Jaccard"][both_linked] ** 2, jaccard[both_linked], atol=1e-12)
+
+
+def test_hits_and_reciprocal_ranks_by_their_definitions():
+    rng = np.random.default_rng(1)
+    edges, others = rng.normal(1, 1, 200), rng.normal(0, 1, 500)
+    found = ranking_measures(edges, others)
+    ranks = np.array([1 + (others > edge).sum() for edge in edges])
+    assert found["MRR"] == pytest.approx(float((1 / ranks).mean()))
+    for k in (10, 50, 100):
+        assert found[f"Hits@{k}"] == pytest.approx(float((edges > np.sort(others)[-k]).mean()))
+
+
+def test_the_head_uses_edges_where_vectors_say_nothing():
+    graph = contextual_sbm(500, n_classes=25, average_degree=14, homophily=0.95, n_features=4, signal=0.0)
+    noise = np.random.default_rng(0).standard_normal((500, 8)).astype(np.float32)
+    by_head = evaluate_links(graph, lambda _: noise, splits=2)
+    by_vectors = evaluate_links(graph, lambda _: noise, splits=2, score="cosine")
+    assert by_head.mean("AUC") > 0.75
+    assert by_vectors.mean("AUC") < 0.6
+
+
+def test_a_head_can_be_written_down(graph):
+    split = split_links(graph, seed=0)
+    numbers = PairNumbers(split.graph.adjacency, embed(split.graph, n_hops=3).matrix)
+    head = LinkHead.fit(numbers, split.validation, split.validation_none, split.validation_hard)
+    again = LinkHead.from_dict(json.loads(json.dumps(head.as_dict())))
+    np.testing.assert_array_equal(head.score(numbers, split.test), again.score(numbers, split.test))
+
+
+def test_suggestions_by_the_head_are_the_best_pairs_and_say_why(graph):
+    embedding = embed(graph, n_hops="auto", goal="links")
+    table = embedding.suggest_links(graph, 20).to_pylist()
+    assert len(table) == 20
+    numbers = PairNumbers(graph.adjacency, embedding.matrix)
+    every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
+    every = every[~are_edges(graph.adjacency, every)]
+    scores = np.sort(embedding.choice.head.score(numbers, every))[::-1][:20]
+    np.testing.assert_allclose([row["score"] for row in table], scores, rtol=1e-4)
+    pairs = np.array([[row["source"], row["target"]] for row in table])
+    assert not are_edges(graph.adjacency, pairs).any()
+    at, shared = shared_neighbors(graph.adjacency, pairs)
+    for number, row in enumerate(table):
+        if (at == number).any():
+            named = row["reason"].split("both are linked to ")[1].split(";")[0].split(" and ")[0]
+            assert {int(name) for name in named.split(", ")} <= set(shared[at == number].tolist())
+    own = embedding.suggest_links(graph, 3, ids=[1, 2]).to_pylist()
+    assert [row["source"] for row in own] == [1] * 3 + [2] * 3
+    with pytest.raises(ValueError, match="score='head' needs an embedding"):
+        embed(graph, n_hops=3).suggest_links(graph, 3, score="head")
+
+
+@pytest.mark.parametrize(("name", "auc", "hard"), [("cora", 95, 93.5), ("citeseer", 96.8, 96)])
+def test_real_links_are_predicted(data_home, name, auc, hard):
+    graph = load_dataset(name).graph
+    found = evaluate_links(graph, lambda some: embed(some, n_hops=10, preprocessing="auto").matrix, splits=2)
+    assert 100 * found.mean("AUC") > auc
+    assert 100 * found.mean("AUC hard") > hard
