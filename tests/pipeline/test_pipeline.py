@@ -220,7 +220,7 @@ def test_entry_points_share_names_and_defaults():
     assert clusters == {name: library[name] for name in clusters}
     estimator = options(NAFS)
     assert estimator == {name: library[name] for name in estimator}
-    assert set(library) - set(estimator) == {"columns", "seed"}, "a table always has features"
+    assert set(library) - set(estimator) == {"structure", "columns", "seed"}, "a table always has features"
 
 
 def test_a_decision_describes_the_run():

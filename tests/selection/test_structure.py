@@ -82,3 +82,21 @@ def test_two_noise_columns_on_cora(planetoid_home):
     graph = load_dataset("cora").graph.adjacency
     noise = read_features(np.random.default_rng(0).normal(size=(2708, 2)))
     assert choose_structure(graph, noise, make, sweep).share >= 0.5
+
+
+def test_embed_puts_structure_beside_features(planetoid_home):
+    graph = load_dataset("cora").graph
+    noise = graph.with_features(np.random.default_rng(0).normal(size=(2708, 2)))
+    embedding = embed(noise, "auto", structure="auto", n_threads=1)
+    assert embedding.matrix.shape[1] == 130
+    assert any("structural columns with" in reason for reason in embedding.choice.reasons)
+    assert embed(noise, 3, structure="auto", n_threads=1).matrix.shape[1] == 2
+    assert embed(noise, 3, structure=16, n_threads=1).matrix.shape[1] == 18
+    with pytest.raises(ValueError, match="structure must be"):
+        embed(noise, structure="some")
+
+
+def test_features_that_stand_alone_do_on_cora(planetoid_home):
+    embedding = embed(load_dataset("cora").graph, "auto", structure="auto", n_threads=1)
+    assert embedding.matrix.shape[1] == 1433
+    assert any("no structural columns" in reason for reason in embedding.choice.reasons)

@@ -31,6 +31,7 @@ def embed(
     n_clusters: int | str | None = None,
     reduce_to: int | None = None,
     reduction: str = "svd",
+    structure: str | int = "none",
     columns: int = DEFAULT_COLUMNS,
     seed: int = 0,
     state_dtype: str = "float32",
@@ -51,6 +52,9 @@ def embed(
         If it has no features, structural ones are computed from its edges.
     n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
         As in :class:`nafs.NAFS`.
+    structure : {"auto", "none"} or int
+        Structural columns beside the graph's features: none, a number, or by hidden edges where the number
+        of hops is "auto" too.
     columns, seed : int
         Number of columns and seed of the structural features.
     state_dtype, n_threads, memory_limit, engine, work_dir
@@ -90,6 +94,7 @@ def embed(
         n_clusters=n_clusters,
         reduce_to=reduce_to,
         reduction=reduction,
+        structure=structure,
         columns=columns,
         seed=seed,
         state_dtype=state_dtype,

@@ -159,35 +159,27 @@ def _differences(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Nodes whose edges are the same but whose neighbours differ, and their differences."""
     owners, targets, weights = after.entries(rows)
-    owners = np.concatenate([owners, np.arange(len(rows))])  # a node is in its own neighbourhood
-    targets = np.concatenate([targets.astype(np.int64), rows])
-    data = np.ones(len(targets), np.float32)
-    if weights is not None:
-        data[: len(weights)] = weights
-    keep = ~is_rewired[targets]
-    owners, targets, data = owners[keep], targets[keep], data[keep]
+    n, (count, groups, f) = len(is_rewired), sources.shape
+    offsets = np.concatenate([[0], np.cumsum(after.counts[rows])])
+    data = np.ones(len(targets), np.float32) if weights is None else weights
+    outgoing = sp.csr_array((data, targets, offsets), (count, n))
     # Lengths bound what a sum can be: most nodes are dropped before any row is added.
     lengths = np.sqrt(np.einsum("igf,igf->ig", sources, sources))
-    reached = np.zeros(len(is_rewired), bool)
-    reached[targets] = True
-    candidates = np.flatnonzero(reached)
-    place = np.cumsum(reached) - 1
-    at = place[targets]
-    scale = after.degrees[candidates][:, None] ** (r - 1)
-    bounds = np.column_stack(
-        [
-            np.bincount(at, weights=data * lengths[owners, g], minlength=len(candidates))
-            for g in range(len(floors))
-        ]
-    )
-    matter = np.asarray((bounds * scale > floors).any(axis=1))
-    kept = matter[at]
-    nodes = candidates[matter]
-    rank = np.cumsum(matter) - 1
-    matrix = sp.csr_array((data[kept], (rank[at[kept]], owners[kept])), (len(nodes), len(rows)))
-    flat = np.asarray(matrix @ sources.reshape(len(rows), int(np.prod(sources.shape[1:]))))
-    differences = flat.reshape(len(nodes), *sources.shape[1:])
-    differences *= scale[matter].astype(np.float32)[:, :, None]
-    sizes = np.sqrt(np.einsum("igf,igf->ig", differences, differences))
-    large = (sizes > floors).any(axis=1)
+    bounds = outgoing.T @ lengths
+    bounds[rows] += lengths  # a node is in its own neighbourhood
+    reached = np.flatnonzero((bounds > 0).any(axis=1))
+    reached = reached[~is_rewired[reached]]
+    scale = after.degrees[reached][:, None] ** (r - 1)
+    matter = np.asarray((bounds[reached] * scale > floors).any(axis=1))
+    nodes, scale = reached[matter], scale[matter].astype(np.float32)
+    rank = np.full(n, -1, np.int64)
+    rank[nodes] = np.arange(len(nodes))
+    kept = np.flatnonzero(rank[targets] >= 0)
+    own = np.flatnonzero(rank[rows] >= 0)
+    entries = np.concatenate([rank[targets[kept]], rank[rows[own]]]), np.concatenate([owners[kept], own])
+    values = np.concatenate([data[kept], np.ones(len(own), np.float32)])
+    matrix = sp.csr_array((values, entries), (len(nodes), count))
+    differences = np.asarray(matrix @ sources.reshape(count, groups * f)).reshape(len(nodes), groups, f)
+    differences *= scale[:, :, None]
+    large = (np.sqrt(np.einsum("igf,igf->ig", differences, differences)) > floors).any(axis=1)
     return nodes[large], differences[large]
