@@ -1,4 +1,4 @@
-"""What the page shows, without a browser: columns, clusters, neighbours, hops, file format, server."""
+"""What the page shows, without a browser: columns, neighbours, hops, the file format, the server."""
 
 import json
 import threading
@@ -19,6 +19,7 @@ from nafs.report.columns import category, columns_of_table
 from nafs.report.neighbours import links_for_page, suggestions
 from nafs.report.packing import pack, unpack
 from nafs.report.server import PageServer
+from nafs.similarity.nearest import unit_rows
 
 pytest.importorskip("openTSNE")
 
@@ -106,7 +107,7 @@ def test_neighbours_links_and_suggestions_are_true():
     A = graph.adjacency.to_scipy().toarray() != 0
     data = collect(embedding, graph, replay=False)
     near = data["nearest"]["rows"]
-    unit = embedding.matrix / np.linalg.norm(embedding.matrix, axis=1, keepdims=True)
+    unit = unit_rows(embedding.matrix)
     scores = unit @ unit.T
     np.fill_diagonal(scores, -np.inf)
     np.testing.assert_allclose(

@@ -62,7 +62,9 @@ def explore(
         size = write_page(gathered.data, path)
         address = path.as_uri()
         run.finish(
-            "explore", [("nodes", f"{n:,}"), ("page", str(path))], {"output": str(path), "bytes": size}
+            "explore",
+            [("nodes", f"{n:,}"), ("page", str(path))],
+            {"output": str(path), "nodes": n, "bytes": size},
         )
         if browser:
             webbrowser.open(address)
