@@ -112,8 +112,8 @@ def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
             raise InputError(f"{where}: {endless[0]!r} in column {name!r} is infinite; correct it")
     if values and 0 < len(words) < (1 - _MOSTLY) * len(values):
         raise InputError(
-            f"{where}: {words[0][:80]!r} in column {name!r} is not a number, but most are; correct it, "
-            "leave the column out with ",
+            f"{where}: {words[0][:80]!r} in column {name!r} is not a number, but most values are; "
+            "correct it, leave the column out with ",
             Parameter("ignore"),
             ", or say that it holds words with ",
             Parameter("category"),
