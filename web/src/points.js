@@ -4,7 +4,7 @@
 import { Layer, project32 } from "@deck.gl/core";
 import { Model } from "@luma.gl/engine";
 
-const block = "layout(std140) uniform pointsUniforms { float diameter; float alpha; } points;\n";
+const block = "layout(std140) uniform pointsUniforms {\n  float diameter;\n  float alpha;\n} points;\n"; // luma.gl reads it line by line
 const uniforms = { name: "points", vs: block, fs: block, uniformTypes: { diameter: "f32", alpha: "f32" } };
 
 const vs = `#version 300 es
