@@ -32,7 +32,7 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     graph : Graph, or anything that :func:`nafs.embed` takes
     n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
         As in :class:`nafs.NAFS`.
-    columns, seed, state_dtype, n_threads, memory_limit, engine, work_dir
+    structure, columns, seed, state_dtype, n_threads, memory_limit, engine, work_dir
         As in :func:`nafs.embed`.
     nodes : {"position", "id"}, default="position"
         What X holds: positions of nodes in the graph, or their ids.
@@ -72,6 +72,7 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_clusters: int | str | None = None,
         reduce_to: int | None = None,
         reduction: str = "svd",
+        structure: str | int = "none",
         columns: int = DEFAULT_COLUMNS,
         seed: int = 0,
         state_dtype: str = "float32",
@@ -84,7 +85,8 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.graph, self.n_hops, self.r, self.ensemble = graph, n_hops, r, ensemble
         self.weighting, self.distance, self.preprocessing = weighting, distance, preprocessing
         self.center, self.goal, self.n_clusters = center, goal, n_clusters
-        self.reduce_to, self.reduction, self.columns, self.seed = reduce_to, reduction, columns, seed
+        self.reduce_to, self.reduction, self.structure = reduce_to, reduction, structure
+        self.columns, self.seed = columns, seed
         self.state_dtype, self.n_threads, self.memory_limit = state_dtype, n_threads, memory_limit
         self.engine, self.work_dir, self.nodes = engine, work_dir, nodes
 
