@@ -23,7 +23,7 @@ from nafs.model.states import combine, smooth, states_shape, with_spare
 from nafs.smoothing.method import Method
 from nafs.smoothing.threads import check_threads
 
-TOLERANCE = 3e-5  # share of the mean length of rows below which a difference is dropped
+TOLERANCE = 1e-5  # share of the mean length of rows below which a difference is dropped
 _WORTH = 0.5  # share of all entries to read from which a full run is cheaper
 _ROWS = 1 << 14  # copied in one go
 _VERSION = 1
