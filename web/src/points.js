@@ -1,5 +1,5 @@
 // A layer of round points. deck.gl's own scatterplot draws each point as an instance of a square, which software
-// rendering (remote desktops, tests) does thousands of times slower; plain points are quick everywhere.
+// rendering (remote desktops, tests) does far slower; plain points are quick everywhere.
 
 import { Layer, project32 } from "@deck.gl/core";
 import { Model } from "@luma.gl/engine";
