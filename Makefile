@@ -50,12 +50,16 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
+# The kernel is compiled once, into a wheel that every group of optional packages is installed with.
 $(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet .
+	rm -rf $(VENV)/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	$(BIN)/python -m pip install --quiet $(VENV)/wheel/*.whl
 	touch $@
 
 $(VENV)/plot $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet '.[$*]'
+	$(BIN)/python -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[$*]"
 	touch $@
 
 clean:
