@@ -8,13 +8,17 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find src -type f -not -path '*/
 NAFS_DATA_HOME ?= $(abspath $(wildcard ../shared/datasets))
 export NAFS_DATA_HOME
 
-.PHONY: demo test test-slow lint format bench docs sanitize clean
+# Test files run side by side. Threads that wait must not spin, or they take the cores of the other files.
+WORKERS ?= 2
+QUIET_THREADS := OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
+
+.PHONY: demo test test-slow lint format bench docs torture sanitize clean
 
 demo: $(VENV)/plot
 	$(BIN)/nafs demo --force
 
 test: $(VENV)/test
-	$(BIN)/python -m pytest --doctest-modules --pyargs nafs tests
+	$(QUIET_THREADS) $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --doctest-modules --pyargs nafs tests
 
 test-slow: $(VENV)/test
 	$(BIN)/python -m pytest --slow --doctest-modules --pyargs nafs tests
@@ -33,6 +37,10 @@ docs: $(VENV)/docs
 
 bench: $(VENV)/bench
 	$(BIN)/python benchmarks/run.py
+
+# Damages files and kills runs for an hour or two; the counts go into docs/reliability.md.
+torture: $(VENV)/test
+	$(BIN)/python tools/torture.py
 
 sanitize: $(VENV)/test
 	PYTHON=$(abspath $(BIN)/python) tools/sanitize.sh

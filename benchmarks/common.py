@@ -52,7 +52,17 @@ def data_home() -> Path:
 
 def amazon() -> Adjacency:
     """The topology of amazon0601: 403,394 nodes, 4,886,816 stored edges."""
-    path = data_home() / "topology" / "snap_amazon0601_nofeat.npz"
+    return topology("snap_amazon0601_nofeat.npz")
+
+
+def arxiv() -> Adjacency:
+    """The topology of ogbn-arxiv: 169,343 nodes, 2,315,598 stored edges."""
+    return topology("ogbn_arxiv_nofeat.npz")
+
+
+def topology(name: str) -> Adjacency:
+    """A real graph without features."""
+    path = data_home() / "topology" / name
     if not path.exists():
         raise MissingDataError(f"{path.name} is missing")
     with np.load(path, allow_pickle=False) as content:

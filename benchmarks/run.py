@@ -19,6 +19,7 @@ from nafs.smoothing import _kernel
 NAMES = [
     "import",
     "hop",
+    "order",
     "wide",
     "cached",
     "half",
@@ -28,6 +29,7 @@ NAMES = [
     "auto",
     "disk",
     "similar",
+    "update",
     "peers",
 ]
 

@@ -22,6 +22,7 @@ FLOW = [
     "links",
     "selection",
     "pipeline",
+    "model",
     "estimator",
     "writers",
     "similarity",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nafs._support.errors import InputError
-    from nafs.embedding import Embedding, embed
+    from nafs.embedding import Embedding, cluster, embed
     from nafs.engines.progress import Progress
     from nafs.estimator import NAFS
     from nafs.graph import Graph
@@ -37,6 +37,7 @@ __all__ = [
     "InputError",
     "NodeEmbedder",
     "Progress",
+    "cluster",
     "embed",
     "from_edges",
     "from_igraph",
@@ -65,6 +66,7 @@ _HOME = {
     "NodeEmbedder": "nafs.node_embedder",
     "Graph": "nafs.graph",
     "Progress": "nafs.engines.progress",
+    "cluster": "nafs.embedding",
     "embed": "nafs.embedding",
     "from_edges": "nafs.readers",
     "from_igraph": "nafs.readers",

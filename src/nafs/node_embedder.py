@@ -21,6 +21,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.embedding import Embedding, embed
 from nafs.readers.anything import as_graph
 from nafs.smoothing.method import DEFAULT_R
+from nafs.structure import DEFAULT_COLUMNS
 
 
 class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,8 +30,10 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     graph : Graph, or anything that :func:`nafs.embed` takes
-    n_hops, r, ensemble, weighting, distance, preprocessing, center, n_clusters, reduce_to
+    n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
         As in :class:`nafs.NAFS`.
+    structure, columns, seed, state_dtype, n_threads, memory_limit, engine, work_dir
+        As in :func:`nafs.embed`.
     nodes : {"position", "id"}, default="position"
         What X holds: positions of nodes in the graph, or their ids.
 
@@ -65,13 +68,27 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         preprocessing: str | None = None,
         center: str = "auto",
+        goal: str = "clusters",
         n_clusters: int | str | None = None,
         reduce_to: int | None = None,
+        reduction: str = "svd",
+        structure: str | int = "none",
+        columns: int = DEFAULT_COLUMNS,
+        seed: int = 0,
+        state_dtype: str = "float32",
+        n_threads: int | None = None,
+        memory_limit: int | str | None = None,
+        engine: str = "auto",
+        work_dir: str | None = None,
         nodes: str = "position",
     ) -> None:
         self.graph, self.n_hops, self.r, self.ensemble = graph, n_hops, r, ensemble
         self.weighting, self.distance, self.preprocessing = weighting, distance, preprocessing
-        self.center, self.n_clusters, self.reduce_to, self.nodes = center, n_clusters, reduce_to, nodes
+        self.center, self.goal, self.n_clusters = center, goal, n_clusters
+        self.reduce_to, self.reduction, self.structure = reduce_to, reduction, structure
+        self.columns, self.seed = columns, seed
+        self.state_dtype, self.n_threads, self.memory_limit = state_dtype, n_threads, memory_limit
+        self.engine, self.work_dir, self.nodes = engine, work_dir, nodes
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Embed the whole graph; X is only checked, and no label is looked at."""
@@ -87,6 +104,11 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The embedding of the nodes in X, one row each."""
         check_is_fitted(self, "embedding_")
         return np.asarray(self.embedding_.matrix[self._rows(X)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the embedding's columns."""
+        check_is_fitted(self, "embedding_")
+        return np.asarray([f"e{i}" for i in range(self.embedding_.matrix.shape[1])], dtype=object)
 
     def _rows(self, X: Any) -> NDArray[np.int64]:
         wanted = np.asarray(X)

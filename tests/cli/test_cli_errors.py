@@ -72,8 +72,16 @@ def test_bad_edges_get_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys, n
 BAD_FEATURES = {
     "ids missing": ("f.csv", "id,a\nann,1\nbob,2\ncy,3\n", "1 of 4 nodes have no row in it ('dee')"),
     "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
-    "words": ("f.csv", "id,a\nann,1\nbob,many\n", "line 3: 'many' in column 'a' is not a number"),
-    "missing": ("f.csv", "id,a\nann,1\nbob,\n", "line 3: the feature 'a' is missing, infinite"),
+    "words": (
+        "f.csv",
+        "id,a\nann,1\nbob,many\ncy,3\ndee,4\n",
+        "'many' in column 'a' is not a number, but most",
+    ),
+    "infinite": (
+        "f.csv",
+        "id,a\nann,1\nbob,inf\ncy,3\ndee,4\n",
+        "line 3: the feature 'a' is missing, infinite",
+    ),
     "twice": ("f.csv", "id,a\nann,1\nbob,1\nann,2\n", "id 'ann' occurs 2 times (rows 1 and 3)"),
     "no rows": ("f.csv", "id,a\n", "the table has no rows"),
     "matrix for named nodes": ("f.npy", np.eye(4), "rows are nodes 0..3, but e.csv names 'ann'"),

@@ -131,3 +131,38 @@ def test_an_interrupt_while_reading(place):
             assert "interrupted" in shown
             assert "Traceback" not in shown
         assert sorted(os.listdir()) == before
+
+
+def test_resuming_leaves_unrelated_files_alone(place, capsys):
+    Path("z.json").write_text("mine")
+    Path("z.ids.csv").write_text("mine too")
+    assert (
+        run("embed", "e.csv", "-f", "f.csv", "-o", "z.npy", "--engine", "disk", "--hops", "2", "--resume")
+        == 2
+    )
+    assert "exists already" in capsys.readouterr().err
+    assert Path("z.json").read_text() == "mine"
+    assert Path("z.ids.csv").read_text() == "mine too"
+
+
+def test_resuming_removes_what_the_killed_run_wrote(place):
+    from nafs.engines.leftovers import announce_output, remove_leftovers
+
+    Path("w").mkdir()
+    Path("w/about.json").write_text('{"format": "nafs-work"}')
+    for name in ("z.json", "z.ids.csv", ".z.npy.abcd1234.part", "z.csv"):
+        Path(name).write_text("x")
+    remove_leftovers("w", "z.npy")
+    assert Path("z.json").exists(), "nobody said that an output was being written"
+    announce_output("w", "z.npy")
+    remove_leftovers("w", "z.npy")
+    assert not any(Path(name).exists() for name in ("z.json", "z.ids.csv", ".z.npy.abcd1234.part"))
+    assert Path("z.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["n" * 300 + ".npy", "folder.npy"])
+def test_names_that_cannot_be_written_are_refused_before_the_work(place, capsys, name):
+    Path("folder.npy").mkdir()
+    assert run("embed", "e.csv", "-f", "f.csv", "-o", name, "--force", "--hops", "2") == 2
+    shown = capsys.readouterr().err
+    assert "too long" in shown or "is a folder" in shown

@@ -49,6 +49,10 @@ def run(request, monkeypatch, narrow, tmp_path):
         problem = problem_of(graph, features, method, **options)
         plan = engine.plan(problem)
         assert plan.engine == engine.name == name
+        assert len(plan.widths) > 1 or name == "memory"
+        if request.param == "cached":
+            wanted = method.weighting == "average" or (method.uses_distance and method.distance == "cosine")
+            assert plan.cached == wanted
         assert plan.explain().startswith(f"{name} engine, ")
         with engine.run(problem, plan, features, progress) as result:
             return np.array(result.matrix)

@@ -219,3 +219,37 @@ def test_a_limit_too_small_for_a_worker_raises_before_anything_is_written(client
     with pytest.raises(MemoryError, match="more than the memory_limit of 10 kB"):
         embed(Graph(A, X), n_hops=3, engine="dask", client=client, work_dir=work, memory_limit="10kB")
     assert not work.exists()
+
+
+class FakeClient:
+    def __init__(self, workers, busy=()):
+        self.workers, self.busy = workers, busy
+
+    def scheduler_info(self, n_workers):
+        return {"workers": self.workers}
+
+    def processing(self):
+        return {name: ["task"] for name in self.busy}
+
+
+def test_waiting_is_reported_and_ends(monkeypatch, caplog):
+    from nafs.engines import dask_watch
+    from nafs.engines.panels import Task
+
+    monkeypatch.setattr(dask_watch, "TELL", -1.0)
+    monkeypatch.setattr(dask_watch, "PATIENCE", 300.0)
+    task = Task("measure", "parts-0-1", (), 0, 1)
+    now = time.time()
+    watch = dask_watch.Watch(FakeClient({"a": {"last_seen": now}}, ["a"]))
+    watch.since -= 10_000  # a long task on a worker that is alive
+    watch.look([task])
+    assert "waiting for panel 2 (measure)" in caplog.text
+    for client, why in (
+        (FakeClient({}), "no worker is left"),
+        (FakeClient({"a": {"last_seen": now - 1000}}, ["a"]), "worker a does not answer"),
+    ):
+        watch = dask_watch.Watch(client)
+        watch.look([task])
+        watch.since -= 301
+        with pytest.raises(ConnectionError, match=f"{why}.*resume the run"):
+            watch.look([task])

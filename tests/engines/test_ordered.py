@@ -1,18 +1,23 @@
-"""The memory engine over renumbered nodes: where the plan says so, within its limit, with the same bits."""
+"""Engines over renumbered nodes: where the plan says so, within its limit, with the same bits."""
 
 import numpy as np
 import oracle
 import pytest
+import scipy.sparse as sp
 from closeness import assert_close
 from random_graphs import random_graph
 
 from nafs import NAFS
-from nafs.engines import memory
+from nafs.engines import memory, panel_engine
 from nafs.engines.base import FeatureSize, Problem
+from nafs.engines.disk import DiskEngine
 from nafs.engines.memory import MemoryEngine
+from nafs.engines.panels import Panels
 from nafs.engines.resources import Resources
-from nafs.graph import Adjacency
+from nafs.graph import Adjacency, read_adjacency, read_features
 from nafs.smoothing import Method, order
+from nafs.smoothing.ensembles import ENSEMBLES
+from nafs.smoothing.weightings import WEIGHTINGS
 
 
 @pytest.fixture
@@ -88,3 +93,58 @@ def test_the_plan_keeps_every_limit():
         plan = MemoryEngine().plan(problem(memory_limit=limit))
         assert (plan.ordered, plan.arranged) == (ordered, arranged)
         assert plan.nbytes <= limit
+
+
+@pytest.fixture(params=[False, True], ids=["dense", "sparse"])
+def disk(request, monkeypatch, tmp_path):
+    """Run the disk engine in three panels, over renumbered nodes or as they come."""
+    A, X = random_graph(9, 300, 0.03, weighted=True, n_features=40)
+    if request.param:
+        X[np.random.default_rng(9).random(X.shape) < 0.9] = 0
+        X = sp.csr_array(X)
+    graph, features = read_adjacency(A), read_features(X)
+    monkeypatch.setattr(order, "_PAYS_FROM", 0)
+    monkeypatch.setattr(panel_engine, "even_widths", lambda *_: (16, 16, 8))
+
+    def run(method, *, ordered, **options):
+        monkeypatch.setattr(panel_engine, "CACHED_STATE", 0 if ordered else 1 << 40)
+        resources = Resources(engine="disk", n_threads=2, work_dir=tmp_path / f"work-{ordered}")
+        task, engine = Problem(graph, FeatureSize.of(features), method, resources, **options), DiskEngine()
+        plan = engine.plan(task)
+        assert plan.ordered == ordered
+        assert ("community order" in plan.strategy) == ordered
+        with engine.run(task, plan, features) as result:
+            assert not (tmp_path / "work-True" / "order.npy").exists(), "the order is gone when it was used"
+            return np.array(result.matrix)
+
+    return run
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_no_bit_of_a_disk_run_changes(ensemble, weighting, disk):
+    method = Method(4, (0.0, 0.3), ensemble, weighting)
+    assert disk(method, ordered=True).tobytes() == disk(method, ordered=False).tobytes()
+
+
+def test_an_interrupted_run_over_renumbered_nodes_is_resumed(disk, monkeypatch):
+    method, run_task, done = Method(4, (0.0, 0.3)), Panels.run, []
+
+    def stopped(self, task, tick=None):
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        done.append(task)
+        run_task(self, task, tick)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Panels, "run", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            disk(method, ordered=True)
+    resumed = disk(method, ordered=True, resume=True)
+    assert resumed.tobytes() == disk(method, ordered=False).tobytes()
+
+
+def test_distances_to_the_stationary_state_keep_the_given_order_on_disk(monkeypatch):
+    monkeypatch.setattr(panel_engine, "CACHED_STATE", 0)
+    asked = problem(1000, method=Method(distance="euclidean"), engine="disk")
+    assert not DiskEngine().plan(asked).ordered

@@ -210,3 +210,32 @@ def test_a_flipped_bit_in_a_header_is_noticed(tmp_path):
         folder.file("a").write_bytes(content.replace(old, new))
         with pytest.raises(InputError, match="is damaged"):
             folder.check("a")
+
+
+def test_a_second_run_is_told_who_uses_the_folder(tmp_path):
+    first, second = WorkFolder(tmp_path / "w"), WorkFolder(tmp_path / "w")
+    about = {"format": "nafs-work"}
+    for resume in (False, True):
+        with (
+            first.run(about, resume=True),
+            pytest.raises(OSError, match=rf"is in use by process {os.getpid()} on \S+; wait"),
+            second.run(about, resume=resume),
+        ):
+            pass
+    first.remove()
+    assert not (tmp_path / "w").exists()
+
+
+def test_fragments_of_a_killed_run_are_removed(tmp_path):
+    folder = WorkFolder(tmp_path / "w")
+    about = {"format": "nafs-work"}
+    with folder.run(about, resume=False), folder.making("parts-0-1", (3,), np.float64) as array:
+        array[:] = 1
+    for name in ("result-0-1.crc", "nafs-0123456789abcdef.part"):
+        (folder.path / name).write_text("01234567\n")
+    (folder.path / "parts-0-2.npy").write_bytes((folder.path / "parts-0-1.npy").read_bytes())
+    (folder.path / "notes.crc").write_text("not a checksum")
+    with folder.run(about, resume=True):
+        assert folder.names() == ["parts-0-1"]
+    folder.remove()
+    assert [path.name for path in folder.path.iterdir()] == ["notes.crc"], "only its own files are removed"

@@ -12,13 +12,14 @@ from hypothesis import settings as rules
 from hypothesis import strategies as st
 from random_graphs import random_graph
 
-from nafs import NAFS, Graph, embed
+import nafs
+from nafs import NAFS, Graph, NodeEmbedder, embed
 from nafs.engines import work
 from nafs.graph import Adjacency
 from nafs.pipeline import Job, Settings, decide, execute
 from nafs.pipeline.settings import option_names
 from nafs.smoothing import _kernel
-from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS, Method
+from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +114,6 @@ def test_components_checksums_and_settings_are_computed_once(monkeypatch, tmp_pa
     count(_kernel, "components")
     count(work, "fingerprint")
     monkeypatch.setattr("nafs.pipeline.job.fingerprint", work.fingerprint)
-    for kind in (Settings, Job, Method):
-        count(kind, "__post_init__") if hasattr(kind, "__post_init__") else None
     built = Counter()
     monkeypatch.setattr(Settings, "__init__", _counting(Settings.__init__, built, "Settings"))
     embed(graph, n_hops=3, distance="euclidean", preprocessing="l2", engine=engine, memory_limit="60MB")
@@ -151,6 +150,59 @@ def test_the_choice_of_an_engine_needs_one_plan_each(monkeypatch):
     assert plans == {"memory": 1}
 
 
+@pytest.mark.parametrize(
+    ("kind", "center"), [("none", "mean"), ("l2", "none"), ("tfidf", "none"), ("l2", "mean")]
+)
+def test_a_run_is_resumed_only_with_its_own_preparation(tmp_path, kind, center):
+    A, X = random_graph(5, n_features=24)
+    graph, calls = Graph(A, np.abs(X)), []
+
+    def stop(at):
+        calls.append(at)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    options = {"n_hops": 3, "engine": "disk", "work_dir": tmp_path / "work", "memory_limit": "60MB"}
+    with pytest.raises(KeyboardInterrupt):
+        embed(graph, progress=stop, **options)
+    with pytest.raises(ValueError, match="holds another run: its preparation is none-none"):
+        embed(graph, preprocessing=kind, center=center, resume=True, **options)
+    resumed = embed(graph, resume=True, **options)
+    np.testing.assert_array_equal(resumed.matrix, embed(graph, n_hops=3, engine="disk").matrix)
+
+
+@pytest.mark.parametrize(
+    ("options", "sparse"),
+    [
+        ({"preprocessing": "l2"}, False),
+        ({"preprocessing": "standardize"}, False),
+        ({"preprocessing": "standardize"}, True),
+        ({"preprocessing": "tfidf"}, True),
+        ({"center": "mean"}, True),
+        ({"dtype": "float16"}, False),
+    ],
+    ids=str,
+)
+def test_the_plan_counts_copies_of_the_features(options, sparse):
+    import tracemalloc
+
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    X = rng.random((6000, 200), dtype=np.float32) * (rng.random((6000, 200)) < 0.1)
+    A = sp.csr_array((6000, 6000))
+    graph = Graph(A, sp.csr_array(X) if sparse else X)
+    dtype = options.pop("dtype", "float32")
+    decision = decide(Job.of(graph, Settings.of(n_hops=2, r=(0.0, 0.5), **options), dtype=dtype))
+    execute(decision)  # the first run imports what it needs
+    tracemalloc.start()
+    outcome = execute(decide(decision.job))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert outcome.matrix.dtype == dtype
+    assert peak <= 1.12 * decision.plan.nbytes, "an uncounted dense copy would be a fifth more"
+
+
 def test_entry_points_share_names_and_defaults():
     def options(function):
         return {
@@ -161,9 +213,14 @@ def test_entry_points_share_names_and_defaults():
 
     library = Settings().as_dict()
     assert options(embed) == library
+    nodes = options(NodeEmbedder)
+    assert nodes == library
+    clusters = options(nafs.cluster)
+    assert clusters.pop("n_clusters") == "auto"
+    assert clusters == {name: library[name] for name in clusters}
     estimator = options(NAFS)
     assert estimator == {name: library[name] for name in estimator}
-    assert set(library) - set(estimator) == {"columns", "seed"}, "a table always has features"
+    assert set(library) - set(estimator) == {"structure", "columns", "seed"}, "a table always has features"
 
 
 def test_a_decision_describes_the_run():

@@ -472,3 +472,19 @@ class TestMagnitudes:
         with pytest.raises(InputError, match="too large for inner products"):
             nearest(matrix, np.array([0]), 1, score="inner")
         assert nearest(matrix, np.array([0]), 1)[0].tolist() == [[1]]
+
+
+@pytest.mark.parametrize("hops", ["NaN", "10000000", "-1", '"many"', "1e3"])
+def test_hostile_metadata_of_an_embedding(tmp_path, hops):
+    from nafs.readers.vectors import read_embedding
+
+    about = {b"nafs": b'{"n_hops": ' + hops.encode() + b"}"}
+    table = pa.table({"id": ["a", "b"], "e0": [1.0, 2.0]}).replace_schema_metadata(about)
+    pa.parquet.write_table(table, tmp_path / "z.parquet")
+    with pytest.raises(InputError, match=r"z\.parquet: its metadata says n_hops"):
+        read_embedding(tmp_path / "z.parquet")
+    np.save(tmp_path / "y.npy", np.ones((2, 1)))
+    (tmp_path / "y.ids.csv").write_text("id\na\nb\n")
+    (tmp_path / "y.json").write_text('{"n_hops": ' + hops + "}")
+    with pytest.raises(InputError, match="n_hops"):
+        read_embedding(tmp_path / "y.npy")

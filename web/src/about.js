@@ -11,7 +11,7 @@ const WORDS = [
   ["Mean smoothing hop", "How far a node looks on average; higher where the graph around it is sparse."],
   ["Cluster", "Nodes with similar vectors, found without labels."],
   ["Cohesion", "Mean cosine of a cluster's nodes with its centre; 1 is as tight as can be."],
-  ["Agreement", "Share of a cluster's nodes that stay together when clusters are found again from other starts."],
+  ["Agreement", "Overlap of a cluster with its best match when clusters are found again from another start; 100 % is the same nodes."],
   ["Modularity", "Share of edges inside clusters, beyond what chance would give; higher is better."],
   ["Conductance", "Share of edges that leave a cluster, mean over clusters; lower is better."],
   ["ACC, NMI, ARI, F1", "How well clusters match the labels; 1 is a perfect match. Labels only judge, clusters never see them."],

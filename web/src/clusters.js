@@ -26,7 +26,6 @@ export function buildClusters(data, state, select) {
     if (focused !== null) list.querySelector(`[data-code="${Number(focused)}"]`)?.focus();
   };
   state.listeners.push(draw);
-  return draw;
 }
 
 // Labels for the map: each cluster's name at the middle of its nodes.

@@ -26,16 +26,16 @@ export function scaled(column, value) {
 
 // The colour of each node by a column, four bytes a node.
 export function coloursOf(column, n) {
-  const colours = new Uint8Array(4 * n);
-  const table = column.kind === "category" ? [...column.names.keys()].map(classColour) : Array.from({ length: 256 }, (_, i) => ramp(i / 255));
-  for (let node = 0; node < n; node++) {
-    const value = column.values[node];
-    const colour = column.kind === "category" ? table[value] || other()
-      : Number.isNaN(value) ? other() : table[Math.max(0, Math.min(255, Math.round(255 * scaled(column, value))))];
-    colours.set(colour, 4 * node);
-    colours[4 * node + 3] = 255;
+  const word = ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
+  const colours = new Uint32Array(n), { values } = column, unknown = word(other());
+  if (column.kind === "category") {
+    const table = Uint32Array.from([...column.names.keys(), column.names.length], code => code < column.names.length ? word(classColour(code)) : unknown);
+    for (let node = 0; node < n; node++) colours[node] = table[values[node]];
+  } else {
+    const table = Uint32Array.from({ length: 256 }, (_, i) => word(ramp(i / 255)));
+    for (let node = 0; node < n; node++) colours[node] = Number.isNaN(values[node]) ? unknown : table[Math.max(0, Math.min(255, Math.round(255 * scaled(column, values[node]))))];
   }
-  return colours;
+  return new Uint8Array(colours.buffer);
 }
 
 export const colourOf = (column, node) => {

@@ -9,7 +9,9 @@ const MOST_VALUES = 40;
 
 export function buildLegend(data, state) {
   const draw = () => {
-    const column = state.colour, box = at("legend");
+    const column = state.colour, box = at("legendbody");
+    at("legendtitle").textContent = column.title;
+    at("legend").hidden = column === data.columns[data.clusters.column]; // the list of clusters says it all
     const focused = box.contains(document.activeElement) ? document.activeElement.dataset.code : undefined;
     if (column.kind !== "category") {
       const bar = element("div", { class: "ramp", role: "img", "aria-label": `from ${showValue(column, column.range[0])} to ${showValue(column, column.range[1])}` });
@@ -26,7 +28,6 @@ export function buildLegend(data, state) {
     if (focused !== undefined) box.querySelector(`[data-code="${Number(focused)}"]`)?.focus();
   };
   state.listeners.push(draw);
-  return draw;
 }
 
 export function buildFilters(data, state) {

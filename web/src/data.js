@@ -34,9 +34,17 @@ function revive(value, buffer, start) {
   if (value === null || typeof value !== "object") return value;
   if (value.array) {
     const [kind, offset, length] = value.array;
-    return new KINDS[kind](buffer, start + offset, length);
+    return joined(new Uint8Array(buffer, start + offset, length * KINDS[kind].BYTES_PER_ELEMENT), KINDS[kind]);
   }
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, revive(one, buffer, start)]));
+}
+
+// Values from their bytes, which lie sorted by their place in a value.
+function joined(planes, Kind) {
+  const size = Kind.BYTES_PER_ELEMENT, length = planes.length / size, bytes = new Uint8Array(planes.length);
+  for (let place = 0; place < size; place++)
+    for (let i = 0, from = place * length, to = place; i < length; i++, from++, to += size) bytes[to] = planes[from];
+  return new Kind(bytes.buffer);
 }
 
 export const isMissing = (column, node) =>

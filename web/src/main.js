@@ -70,11 +70,13 @@ function start(data) {
   colour.append(...Object.values(groups).filter(group => group.children.length));
   colour.value = data.colour;
   const labels = clusterLabels(data, data.positions), clusterColumn = data.columns[data.clusters.column];
-  const drawLegend = buildLegend(data, state), drawClusters = buildClusters(data, state, node => select(node, true));
+  buildLegend(data, state);
+  buildClusters(data, state, node => select(node, true));
   function paint() {
     map.paint(coloursOf(state.colour, data.n), state.active);
     const alone = state.isolated(clusterColumn);
-    map.setLabels(at("names").checked ? labels.filter(label => alone < 0 || label.code === alone) : []);
+    const byCluster = state.colour === clusterColumn;
+    map.setLabels(at("names").checked ? labels.filter(label => alone < 0 || label.code === alone).map(label => ({ ...label, colour: byCluster && label.colour })) : []);
   }
   colour.addEventListener("change", () => { state.colour = data.columns[Number(colour.value)]; state.changed(); });
   at("names").addEventListener("change", paint);
@@ -113,15 +115,13 @@ function start(data) {
   map.show([{ title: "", positions: data.positions }], null, data.n);
   buildReplay(data, map, () => paint());
   openTab("clusters");
-  theme(matchMedia("(prefers-color-scheme: dark)").matches);
-  drawLegend();
-  drawClusters();
+  theme(isDark());
   window.nafs = { data, state, map }; // for tests and for the curious
 }
 
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.documentElement.dataset.theme = dark ? "dark" : "light";
 readData(at("data")).then(start).then(
-  () => { at("loading").hidden = true; document.documentElement.dataset.ready = "yes"; },
+  () => { at("loading").hidden = true; performance.mark("nafs-ready"); document.documentElement.dataset.ready = "yes"; },
   error => { at("loading").textContent = "This page could not be opened: " + error.message; console.error(error); },
 );

@@ -4,6 +4,8 @@ import { Deck, OrthographicView } from "@deck.gl/core";
 import { LineLayer, ScatterplotLayer } from "@deck.gl/layers";
 import { at, element } from "./dom.js";
 import { css, isDark, other } from "./colours.js";
+import { Grid } from "./grid.js";
+import { PointsLayer } from "./points.js";
 
 const WORLD = 1000, MOST_LABELS = 40;
 
@@ -18,19 +20,18 @@ export class PointMap {
     this.surface = at("labels");
     this.listen();
     try {
-      if (!document.createElement("canvas").getContext("webgl2")) throw new Error("no WebGL 2");
+      if (!window.WebGL2RenderingContext) throw new Error("no WebGL 2");
       this.deck = new Deck({
         parent: holder,
         views: [],
         layers: [],
-        pickingRadius: 6,
         useDevicePixels: true,
-        getCursor: ({ isDragging, isHovering }) => isDragging ? "grabbing" : isHovering ? "pointer" : "grab",
+        getCursor: ({ isDragging }) => isDragging ? "grabbing" : this.hovered >= 0 ? "pointer" : "grab",
         layerFilter: ({ layer, viewport }) => layer.id.endsWith("-" + viewport.id),
-        onViewStateChange: ({ viewState }) => { this.view = { target: viewState.target, zoom: this.clamped(viewState.zoom) }; this.refresh(); },
-        onHover: info => this.onHover(this.nodeOf(info), info.x, info.y),
-        onClick: info => { const node = this.nodeOf(info); if (node >= 0) this.onSelect(node); },
-        onError: error => console.error(error.message),
+        onViewStateChange: ({ viewState }) => { this.view = { target: viewState.target, zoom: this.clamped(viewState.zoom) }; this.moved = true; this.refresh(); },
+        onClick: info => { const node = this.nodeNear(info.x, info.y); if (node >= 0) this.onSelect(node); },
+        onDeviceInitialized: () => { this.hasDevice = true; },
+        onError: error => { if (this.hasDevice) console.error(error.message); else onFail(); },
       });
     } catch {
       onFail();
@@ -79,7 +80,13 @@ export class PointMap {
   }
 
   captions() {
-    at("captions").replaceChildren(...this.panes.filter(pane => pane.title).map(pane => element("span", {}, pane.title)));
+    const [width, height] = this.paneSize(), side = this.sideBySide(), below = at("tools").offsetHeight + 20;
+    at("captions").replaceChildren(...this.panes.filter(pane => pane.title).map((pane, i) => {
+      const made = element("span", {}, pane.title);
+      made.style.left = (side ? i + 0.5 : 0.5) * width + "px";
+      made.style.top = (side || !i ? below : height + 6) + "px";
+      return made;
+    }));
   }
 
   // colours: four bytes for each node; active: 1 for each node in the foreground.
@@ -104,8 +111,9 @@ export class PointMap {
 
   gather() {
     for (const pane of this.panes) {
-      pane.front = { length: this.front.length, attributes: { getPosition: { value: pick(pane.places, this.front), size: 2 }, getFillColor: { value: this.frontColours, size: 4 } } };
+      pane.front = { length: this.front.length, attributes: { getPosition: { value: pick(pane.places, this.front), size: 2 }, getColor: { value: this.frontColours, size: 4, normalized: true } } };
       pane.back = { length: this.back.length, attributes: { getPosition: { value: pick(pane.places, this.back), size: 2 } } };
+      pane.grid = null;
     }
   }
 
@@ -130,15 +138,14 @@ export class PointMap {
   layers(pane) {
     const many = this.size, base = many > 300000 ? 0.9 : many > 60000 ? 1.3 : many > 15000 ? 1.8 : many > 4000 ? 2.4 : many > 800 ? 3.2 : 4.5;
     const scale = Math.max(0.8, Math.min(3, 2 ** ((this.view.zoom - this.fitZoom()) / 2.6)));
-    const points = { radiusUnits: "pixels", getRadius: base, radiusScale: scale, stroked: false, antialiasing: many < 300000 };
     const ink = isDark() ? [232, 234, 237] : [22, 25, 29], mark = isDark() ? [255, 170, 80] : [200, 70, 0];
     const here = node => this.placeOf(node, pane), chosen = this.selected >= 0 ? here(this.selected) : null;
     const lines = chosen ? (this.lines || []).filter(line => here(line.node)) : [];
     const rings = chosen ? (this.rings || []).filter(node => here(node)) : [];
     const ring = { radiusUnits: "pixels", lineWidthUnits: "pixels", filled: false, stroked: true, pickable: false };
     return [
-      new ScatterplotLayer({ ...points, id: "back-" + pane.id, data: pane.back, getFillColor: [...other(), 46], pickable: false }),
-      new ScatterplotLayer({ ...points, id: "front-" + pane.id, data: pane.front, opacity: many > 300000 ? 0.7 : 0.9, pickable: true }),
+      new PointsLayer({ id: "back-" + pane.id, data: pane.back, getColor: [...other(), 46], radius: base * scale }),
+      new PointsLayer({ id: "front-" + pane.id, data: pane.front, radius: base * scale, alpha: many > 300000 ? 0.7 : 0.92 }),
       new LineLayer({ id: "lines-" + pane.id, data: lines, getSourcePosition: () => chosen, getTargetPosition: line => here(line.node), getColor: line => [...(line.suggested ? mark : ink), line.suggested ? 210 : 120], getWidth: line => line.suggested ? 1.6 : 1.1, widthUnits: "pixels", updateTriggers: { getSourcePosition: [chosen], getTargetPosition: [pane.places] } }),
       new ScatterplotLayer({ ...ring, id: "rings-" + pane.id, data: rings, getPosition: here, getRadius: base * scale + 2.5, getLineWidth: 1.2, getLineColor: ink, updateTriggers: { getPosition: [pane.places], getRadius: [scale], getLineColor: [ink[0]] } }),
       new ScatterplotLayer({ ...ring, id: "chosen-" + pane.id, data: chosen ? [chosen] : [], getPosition: place => place, getRadius: base * scale + 4.5, getLineWidth: 3, getLineColor: mark, updateTriggers: { getRadius: [scale], getLineColor: [mark[0]] } }),
@@ -152,20 +159,36 @@ export class PointMap {
     if (this.panes.length < 2) return [width, height];
     return this.sideBySide() ? [width / 2, height] : [width, height / 2];
   }
-  fitZoom() { const [width, height] = this.paneSize(); return Math.log2(Math.max(40, Math.min(width, height) - 24) / WORLD); }
+  // What the toolbar and the legend leave of the map: left, top, width, height.
+  room() {
+    const [width, height] = this.paneSize(), tools = at("tools").offsetHeight + 18, legend = at("legend");
+    const left = width > 700 && this.panes.length < 2 && !legend.hidden ? legend.offsetWidth + 18 : 0;
+    const square = Math.min(width - left, height - tools), wide = Math.min(width, height - tools);
+    return square < 0.8 * wide ? [0, tools, width, height - tools] : [left, tools, width - left, height - tools];
+  }
+  fitZoom() { const [, , width, height] = this.room(); return Math.log2(Math.max(40, Math.min(width, height) - 24) / WORLD); }
   clamped(zoom) { return Math.max(this.fitZoom() - 1.5, Math.min(this.fitZoom() + 9, zoom)); }
-  fit() { this.view = { target: [WORLD / 2, WORLD / 2, 0], zoom: this.fitZoom() }; this.refresh(); }
+  fit() {
+    const [left, top, width, height] = this.room(), [full, tall] = this.paneSize(), zoom = this.fitZoom(), scale = 2 ** zoom;
+    const aside = (left + width / 2 - full / 2) / scale, down = (top + height / 2 - tall / 2) / scale;
+    this.view = { target: [WORLD / 2 - aside, WORLD / 2 + down, 0], zoom };
+    this.lastFit = zoom;
+    this.moved = false;
+    this.refresh();
+  }
   resized() {
+    this.captions();
+    if (!this.moved) { this.fit(); return; }
     const before = this.lastFit ?? this.fitZoom();
     this.lastFit = this.fitZoom();
     this.view = { ...this.view, zoom: this.view.zoom + this.lastFit - before };
     this.refresh();
   }
-  zoomBy(steps) { this.view = { ...this.view, zoom: this.clamped(this.view.zoom + steps) }; this.refresh(); }
-  panBy(x, y) { const scale = 2 ** this.view.zoom, [a, b] = this.view.target; this.view = { ...this.view, target: [a + x / scale, b + y / scale, 0] }; this.refresh(); }
+  zoomBy(steps) { this.moved = true; this.view = { ...this.view, zoom: this.clamped(this.view.zoom + steps) }; this.refresh(); }
+  panBy(x, y) { this.moved = true; const scale = 2 ** this.view.zoom, [a, b] = this.view.target; this.view = { ...this.view, target: [a + x / scale, b + y / scale, 0] }; this.refresh(); }
   goTo(node) {
     const place = this.placeOf(node);
-    if (place) { this.view = { target: [...place, 0], zoom: Math.max(this.view.zoom, this.clamped(this.fitZoom() + 1.6)) }; this.refresh(); }
+    if (place) { this.moved = true; this.view = { target: [...place, 0], zoom: Math.max(this.view.zoom, this.clamped(this.fitZoom() + 1.6)) }; this.refresh(); }
   }
   placeOf(node, pane = this.panes[0]) {
     const point = node < 0 || node === undefined ? -1 : this.pointOf ? this.pointOf[node] : node;
@@ -179,10 +202,13 @@ export class PointMap {
     const [width, height] = this.paneSize(), scale = 2 ** this.view.zoom;
     return [this.view.target[0] + (x % width - width / 2) / scale, this.view.target[1] - (y % height - height / 2) / scale];
   }
-  nodeOf(info) {
-    if (!info.layer || info.index < 0 || !info.layer.id.startsWith("front-")) return -1;
-    const point = this.front[info.index];
-    return this.nodes ? this.nodes[point] : point;
+  // The node in the foreground within a few pixels of a place on the screen.
+  nodeNear(x, y, pixels = 9) {
+    const [width, height] = this.paneSize(), pane = this.panes[this.panes.length < 2 ? 0 : (this.sideBySide() ? x > width : y > height) ? 1 : 0];
+    if (!pane?.places) return -1;
+    pane.grid ??= new Grid(pane.places, this.front, WORLD);
+    const point = pane.grid.nearest(this.fromScreen([x, y]), pixels / 2 ** this.view.zoom);
+    return point < 0 ? -1 : this.nodes ? this.nodes[point] : point;
   }
   nearMiddle() {
     let best = -1, distance = Infinity;
@@ -206,7 +232,7 @@ export class PointMap {
       taken.push(box);
       const made = element("span", { class: "label" }, label.text);
       made.style.transform = `translate(-50%,-50%) translate(${x.toFixed(1)}px,${y.toFixed(1)}px)`;
-      made.style.borderColor = css(label.colour());
+      if (label.colour) made.style.borderColor = css(label.colour());
       shown.push(made);
     }
     this.surface.replaceChildren(...shown);
@@ -222,6 +248,12 @@ export class PointMap {
         Enter: () => { const node = this.nearMiddle(); if (node >= 0) this.onSelect(node); },
       };
       if (keys[event.key] && event.target === this.holder) { event.preventDefault(); keys[event.key](); }
+    });
+    this.holder.addEventListener("pointermove", event => {
+      if (event.buttons || event.pointerType === "touch") { this.onHover(-1); return; }
+      const box = this.holder.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+      this.hovered = this.nodeNear(x, y);
+      this.onHover(this.hovered, x, y);
     });
     const surface = at("lasso"), path = surface.firstElementChild;
     const place = event => { const box = this.holder.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };

@@ -18,7 +18,7 @@ export class NodePanel {
     }
     const part = (list, k) => Array.from(list.subarray(node * k, (node + 1) * k));
     const facts = {};
-    if (data.nearest) facts.nearest = part(data.nearest.rows, data.nearest.k).map((row, i) => ({ row, score: data.nearest.scores[node * data.nearest.k + i] / 127.5 - 1 }));
+    if (data.nearest) facts.nearest = part(data.nearest.rows, data.nearest.k).map((row, i) => ({ row, score: data.nearest.scores[node * data.nearest.k + i] / 32767.5 - 1 }));
     if (data.linked) {
       const { offsets, rows, degrees } = data.linked;
       facts.linked = Array.from(rows.subarray(offsets[node], offsets[node + 1]));
@@ -49,7 +49,7 @@ export class NodePanel {
     }
     if (facts.nearest) {
       panel.append(this.heading("Nearest in the embedding", "Nodes with the most similar vectors; 1 is the same direction (cosine)."),
-        this.list(facts.nearest.map(one => one.row), (row, i) => facts.nearest[i].score.toFixed(2)));
+        this.list(facts.nearest.map(one => one.row), (row, i) => facts.nearest[i].score.toFixed(3)));
     }
     if (facts.linked) {
       const some = facts.linked.length < facts.degree ? `${facts.linked.length} of ${count(facts.degree)}, drawn as lines` : facts.degree ? "Drawn as lines on the map." : "It has no edges.";

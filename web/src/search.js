@@ -6,14 +6,14 @@ const MOST = 12;
 
 export function buildSearch(data, select) {
   const field = at("search"), list = at("results"), texts = data.columns.filter(column => column.kind === "text");
-  const rows = new Map(data.ids.map((id, node) => [id, node]));
   let lower = null, current = -1;
 
   function find(text) {
     lower ??= data.ids.map(id => id.toLowerCase());
     const wanted = text.trim().toLowerCase(), starts = [], within = [], found = [];
     if (!wanted) return [];
-    if (rows.has(text.trim())) found.push({ node: rows.get(text.trim()), where: "" });
+    const exact = data.ids.indexOf(text.trim());
+    if (exact >= 0) found.push({ node: exact, where: "" });
     for (let node = 0; node < data.n && starts.length < MOST; node++) {
       if (lower[node].startsWith(wanted)) starts.push({ node, where: "" });
       else if (within.length < MOST && lower[node].includes(wanted)) within.push({ node, where: "" });
@@ -29,7 +29,10 @@ export function buildSearch(data, select) {
     return matches.filter(({ node }) => !seen.has(node) && seen.add(node)).slice(0, MOST);
   }
 
-  const excerpt = (text, place) => (place > 24 ? "… " : "") + text.slice(Math.max(0, place - 24), place + 40);
+  const excerpt = (text, place) => {
+    const start = place > 24 ? text.indexOf(" ", place - 24) + 1 : 0;
+    return (start > 0 && start <= place ? "… " + text.slice(start, place + 40) : text.slice(place > 24 ? place : 0, place + 40));
+  };
   const close = () => { list.hidden = true; current = -1; field.setAttribute("aria-expanded", "false"); field.removeAttribute("aria-activedescendant"); };
   const take = node => { close(); at("status").textContent = "Selected " + data.ids[node]; select(node, true); };
 

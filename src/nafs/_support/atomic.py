@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nafs._support.errors import OutputExistsError, Parameter
+from nafs._support.errors import InputError, OutputExistsError, Parameter
+
+_LONGEST = 225  # bytes of a name; temporary names and those of files beside it are longer
 
 
 def check_target(path: Path, *, force: bool) -> None:
@@ -22,14 +24,21 @@ def check_target(path: Path, *, force: bool) -> None:
         raise FileNotFoundError(f"the folder {path.parent} for {path.name} does not exist; create it first")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"no permission to write into {path.parent}")
+    if len(os.fsencode(path.name)) > _LONGEST:
+        raise InputError(f"the name {path.name[:40]}... is too long for a file; choose a shorter one")
+
+
+def check_file_target(path: Path, *, force: bool) -> None:
+    """As :func:`check_target`, for an output that is a file."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file")
+    check_target(path, force=force)
 
 
 @contextmanager
 def whole_file(path: Path, *, force: bool) -> Iterator[Path]:
     """Yield a temporary file that is renamed to ``path`` on success and deleted on error."""
-    check_target(path, force=force)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file")
+    check_file_target(path, force=force)
     path = Path(os.path.realpath(path))  # a symbolic link is followed, not replaced
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)

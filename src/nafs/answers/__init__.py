@@ -1,5 +1,6 @@
-"""Answers for every node: classes from a few labels."""
+"""Answers for every node: its cluster, or its class from a few labels."""
 
 from nafs.answers.classes import Classification, classify
+from nafs.answers.clusters import Clusters, clusters_of
 
-__all__ = ["Classification", "classify"]
+__all__ = ["Classification", "Clusters", "classify", "clusters_of"]

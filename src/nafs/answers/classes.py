@@ -146,8 +146,8 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
 
 def _labels(labels: Any, ids: Any, n: int) -> Labels:
     """Labels in the order of the nodes."""
-    if isinstance(labels, Labels):
-        return labels
+    if hasattr(labels, "index") and hasattr(labels, "items"):  # a pandas Series is keyed by its index
+        labels = {key: None if value != value else value for key, value in labels.items()}  # noqa: PLR0124
     if isinstance(labels, Mapping):
         places = positions(ids, id_column([str(key) for key in labels]))
         unknown = [key for key, place in zip(labels, places, strict=True) if place < 0]
@@ -157,7 +157,7 @@ def _labels(labels: Any, ids: Any, n: int) -> Labels:
         for place, value in zip(places, labels.values(), strict=True):
             aligned[int(place)] = value
         labels = aligned
-    read = read_labels(labels)
+    read = labels if isinstance(labels, Labels) else read_labels(labels)
     if len(read.codes) != n:
         raise InputError(Parameter("labels"), f" have {len(read.codes)} entries for {n} nodes")
     return read

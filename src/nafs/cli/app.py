@@ -8,12 +8,14 @@ import typer
 
 from nafs.cli import (
     classify,
+    cluster,
     convert,
     datasets,
     demo,
     describe,
     embed,
     evaluate,
+    explore,
     plan,
     report,
     reproduce,
@@ -37,9 +39,11 @@ app.command(name="embed")(embed.embed)
 app.command(name="plan")(plan.plan)
 app.command(name="describe")(describe.describe)
 app.command(name="convert")(convert.convert)
+app.command(name="cluster")(cluster.cluster)
 app.command(name="classify")(classify.classify)
 app.command(name="similar")(similar.similar)
 app.command(name="suggest-links")(suggest_links.suggest_links)
+app.command(name="explore")(explore.explore)
 app.command(name="report")(report.report)
 app.command(name="evaluate")(evaluate.evaluate)
 app.command(name="reproduce")(reproduce.reproduce)

@@ -6,9 +6,10 @@ from nafs._support.errors import InputError, Parameter
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command
 from nafs.cli.options import Force, TableFile, TablePrinting, beside
-from nafs.cli.reading import Edges, Reading, read
+from nafs.cli.reading import Edges, Reading, read, table_options
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
+from nafs.readers.joined import joined
 
 FOR_CLASSES = EmbeddingOptions(n_hops="auto")
 
@@ -43,4 +44,7 @@ def classify(
     with run.stage("classify"):
         answer = embedding.classify()
     run.notes += answer.notes
-    show_table(run, answer.to_arrow(), output, force=force)
+    table = answer.to_arrow()
+    if output is not None:
+        table = joined(table, reading.features, table_options(reading))
+    show_table(run, table, output, force=force)

@@ -13,6 +13,7 @@ from nafs.cli.flags import command, flag, switch
 from nafs.cli.options import OUTPUT, Force, Printing, beside
 from nafs.cli.reading import Edges, Reading, read
 from nafs.embedding import Embedding, embedding_of
+from nafs.engines.leftovers import announce_output, remove_leftovers
 from nafs.engines.progress import Progress
 from nafs.pipeline import Decision, Job, Outcome, decide, execute
 from nafs.writers.embeddings import check_embedding_target, write_embedding_table
@@ -67,8 +68,13 @@ def embed(
     )
     if dtype == "float16" and not output.endswith((".npy", ".parquet", ".pq")):
         raise InputError(Parameter("dtype", dtype), " is for .npy and .parquet files")
-    force = force or (running.resume and not Path(output).exists())  # ids beside it may exist
+    if running.resume and settings.resources.work_dir is None:
+        raise InputError(
+            Parameter("resume", True), " needs ", Parameter("work_dir"), " with output on stdout"
+        )
     if not to_stdout:
+        if running.resume and not Path(output).exists():
+            remove_leftovers(settings.resources.work_dir, output)
         check_embedding_target(output, layout, force=force)
     elif printing.as_json:
         raise InputError(
@@ -83,6 +89,8 @@ def embed(
     _announce(run, decision)
     with _execute(run, decision) as outcome:
         result = embedding_of(graph, job, outcome)
+        if not to_stdout:
+            announce_output(settings.resources.work_dir, output)
         _write(run, result, output, layout, force)
     n, width = result.matrix.shape
     reasons = list(outcome.choice.reasons)

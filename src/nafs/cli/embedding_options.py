@@ -156,6 +156,16 @@ class PreparationOptions:
             panel=PREPARATION,
         ),
     ] = "svd"
+    structure: Annotated[
+        str,
+        flag(
+            "--structure",
+            metavar="N",
+            help="Structural columns beside the features: none, a number, or auto (with --hops auto, where "
+            "they help).",
+            panel=PREPARATION,
+        ),
+    ] = "none"
     columns: Annotated[
         int,
         flag(

@@ -19,8 +19,16 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
+    interrupts: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
     try:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that temporary files are removed
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, note)
         code = _run([word for word in words if word != "--debug"])
     except KeyboardInterrupt:
         print("interrupted; no output is half-written", file=sys.stderr)
@@ -28,12 +36,27 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output went away
         code = 1
     except Exception as error:
+        if interrupts:  # a library made something else of it, as while it is imported
+            print("interrupted; no output is half-written", file=sys.stderr)
+            _leave(INTERRUPTED)
         if debug:
             import traceback
 
             traceback.print_exc()
         code = _explain(error)
-    sys.exit(_flushed(code))
+    code = _flushed(code)
+    if code == INTERRUPTED and arguments is None:
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> None:
+    """End with a code after Ctrl-C; where a library left a mark that it is unhandled, sys.exit would not."""
+    import atexit
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    atexit._run_exitfuncs()
+    os._exit(code)
 
 
 def _flushed(code: int) -> int:
@@ -77,7 +100,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, InputError):
         _say(shown(error))
         return BAD_INPUT
-    if isinstance(error, (OSError, MemoryError)) or _is_input_error_of_old(error):
+    if isinstance(error, (OSError, MemoryError)):
         _say(str(error) or "not enough memory")
         return BAD_INPUT
     _say(
@@ -85,18 +108,6 @@ def _explain(error: Exception) -> int:
         "(run the command again with --debug to see where, and please report it)"
     )
     return BUG
-
-
-def _is_input_error_of_old(error: Exception) -> bool:
-    """TRANSITIONAL: errors of rooms that do not raise InputError yet. Delete this with its only use."""
-    rooms = ("datasets",)
-    names = []
-    at = error.__traceback__
-    while at is not None:
-        names.append(at.tb_frame.f_globals.get("__name__", ""))
-        at = at.tb_next
-    room = next((name.split(".")[1] for name in reversed(names) if name.startswith("nafs.")), "")
-    return isinstance(error, (ValueError, TypeError, ImportError)) and room in rooms
 
 
 def _say(text: str) -> None:

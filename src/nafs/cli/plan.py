@@ -33,9 +33,8 @@ def plan(
     run.notes += job.notes
     with run.stage("decide"):
         decision = decide(job)
-    method, width = decision.method, decision.problem.size.n_columns
     with run.stage("probe"):
-        seconds = guess_seconds(graph.adjacency, width, method, n_threads=settings.resources.threads)
+        seconds = guess_seconds(decision.problem, decision.plan)
     n, dimensions = graph.n_nodes, decision.n_columns
     facts = {
         "nodes": n,
@@ -48,8 +47,7 @@ def plan(
         "plan": asdict(decision.plan),
         "seconds": seconds,
     }
-    time = f"about {show_seconds(seconds)} on {settings.resources.threads} thread(s) in memory"
-    time += ", about twice as long on disk" if decision.plan.engine == "disk" else ""
+    time = f"about {show_seconds(seconds)} on {settings.resources.threads} thread(s)"
     run.answer(
         facts,
         [

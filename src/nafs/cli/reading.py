@@ -20,6 +20,7 @@ from nafs.datasets.catalog import CATALOG
 from nafs.graph import Graph
 from nafs.readers import read_graph
 from nafs.readers.spool import renamed, spool
+from nafs.readers.tables import TableOptions
 
 if TYPE_CHECKING:
     from nafs.datasets import Dataset
@@ -220,6 +221,11 @@ def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = N
         graph = read_graph(first, features, labels, scratch_dir=scratch_dir, progress=advance, **options)
     run.notes += [note for note in graph.notes if note not in run.notes]
     return graph
+
+
+def table_options(reading: Reading) -> TableOptions:
+    """How the tables that a command reads are written."""
+    return TableOptions(reading.delimiter, reading.header, reading.comment)
 
 
 def is_dataset(name: str) -> bool:

@@ -88,8 +88,8 @@ def show_table(run: Run, table: Any, output: str | None, *, force: bool) -> None
     """Write an Arrow table to a file, or print it."""
     names, rows = table.column_names, table.num_rows
     if output is not None:
-        with run.stage("write"), whole_file(Path(output), force=force) as part:
-            write_table(part, output, rows, len(names), lambda a, b: table.slice(a, b - a))
+        with run.stage("write"):
+            write_table_file(table, output, force=force)
         run.finish("table", [("rows", f"{rows:,}"), ("result", output)], {"output": output, "rows": rows})
     elif not rows and not (run.as_json or run.as_csv):
         run.say_notes()
@@ -97,6 +97,14 @@ def show_table(run: Run, table: Any, output: str | None, *, force: bool) -> None
     else:
         records = table.to_pylist()
         run.answer(records, [tuple(_show(value) for value in row.values()) for row in records], names)
+
+
+def write_table_file(table: Any, path: str, *, force: bool) -> None:
+    """Write an Arrow table; the file appears when it is complete."""
+    with whole_file(Path(path), force=force) as part:
+        write_table(
+            part, path, table.num_rows, table.num_columns, lambda begin, end: table.slice(begin, end - begin)
+        )
 
 
 def _show(value: object) -> str:

@@ -172,7 +172,8 @@ def _add_categories(
                 f"{100 * row[value]:.0f} % have {title} {names[value]} ({100 * overall[value]:.0f} % of all)"
             )
             strength = 1 + float(row[value] * np.log(lifts[value]))
-            reasons[cluster].append(_Reason(strength, _cut(str(names[value])), long))
+            short = f"{title} {names[value]}" if str(names[value]).isdigit() else str(names[value])
+            reasons[cluster].append(_Reason(strength, _cut(short), long))
 
 
 def _add_numbers(

@@ -59,7 +59,7 @@ def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = {Path(name).name: name for name in archive.namelist() if name.endswith(".csv.gz")}
-            n = int(_table(archive, names, "num-node-list", path)[0, 0])
+            n = _whole(_table(archive, names, "num-node-list", path)[0, 0], path)
             features = _table(archive, names, "node-feat", path).astype(np.float32)
             labels = _table(archive, names, "node-label", path)[:, 0]
             edges = _table(archive, names, "edge", path)
@@ -67,7 +67,9 @@ def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
                 known: _table(archive, names, published, path)[:, 0].astype(np.int64)
                 for known, published in (("train", "train"), ("validation", "valid"), ("test", "test"))
             }
-    except (*_DAMAGE, NotImplementedError, RuntimeError) as error:
+    except InputError:
+        raise
+    except (*_DAMAGE, NotImplementedError, RuntimeError, OSError, IndexError, ValueError) as error:
         raise InputError(f"{path} is damaged or cut short ({error})") from None
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.array_equal(edges, np.floor(edges)):
         raise InputError(f"{path}: edges are pairs of whole numbers; found shape {edges.shape}")
@@ -96,6 +98,15 @@ def _table(archive: zipfile.ZipFile, names: dict[str, str], what: str, path: Pat
                 _Bounded(text, limit, f"{path}: {what}.csv.gz"),
                 read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True),
             )
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             raise InputError(f"{path}: {what}.csv.gz cannot be read ({error})") from None
+    for column in table.columns:
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+            raise InputError(f"{path}: {what}.csv.gz holds {column.type} where numbers are expected")
     return np.column_stack([column.to_numpy() for column in table.columns])
+
+
+def _whole(value: Any, path: Path) -> int:
+    if not 0 < value < 2**31 or value != int(value):
+        raise InputError(f"{path}: it claims {value} nodes")
+    return int(value)

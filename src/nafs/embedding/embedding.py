@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
-from nafs.answers import Classification, classify
+from nafs.answers import Classification, Clusters, classify, clusters_of
+from nafs.clustering import ClusterSearch
 from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, id_column, positions
@@ -208,6 +209,41 @@ class Embedding:
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
         return pa.table({"source": source, "target": target, "score": scores} | more)
 
+    def cluster(
+        self, n_clusters: int | str = "auto", *, graph: Graph | None = None, seed: int = 0
+    ) -> Clusters:
+        """Cluster the nodes by their vectors, without labels.
+
+        Parameters
+        ----------
+        n_clusters : int or "auto"
+            "auto" tries many numbers and takes the one that the candidates agree on best.
+        graph : Graph, optional
+            Its edges help to choose the number, and its feature names to describe the clusters.
+        seed : int
+
+        Returns
+        -------
+        Clusters
+            With ``to_pandas()``, ``description()`` and ``explain()``.
+
+        Examples
+        --------
+        >>> from nafs import embed
+        >>> from nafs.datasets import contextual_sbm
+        >>> graph = contextual_sbm(200, n_classes=2, homophily=0.95, signal=2.0, seed=0)
+        >>> clusters = embed(graph, n_hops=5).cluster(2)
+        >>> clusters.description().num_rows
+        2
+        """
+        if graph is not None:
+            self._check_same_nodes(graph)
+        most = n_clusters if isinstance(n_clusters, int) else None
+        adjacency = None if graph is None else graph.adjacency
+        hops = int(self.settings.get("n_hops", 0))
+        search = ClusterSearch([(hops, np.asarray(self.matrix, np.float32))], most, graph=adjacency)
+        return clusters_of(self.matrix, self.id_array, search.cluster(n_clusters, seed), graph)
+
     def classify(self, labels: Any = None, *, seed: int = 0) -> Classification:
         """Predict the class of every node from the labels of some, with calibrated probabilities.
 
@@ -246,6 +282,41 @@ class Embedding:
         if len(unknown):
             difference += f", and {graph.id_array[int(unknown[0])].as_py()!r} is not embedded"
         raise InputError(f"this is not the graph that was embedded: {difference}")
+
+    def explore(
+        self,
+        graph: Graph | None = None,
+        columns: Any = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        height: int = 720,
+        n_threads: int | None = None,
+    ) -> Any:
+        """A page to explore: inside a notebook, or in a file.
+
+        Parameters
+        ----------
+        graph : Graph, optional
+            What was embedded, to show degrees, hops and neighbours.
+        columns : data frame, optional
+            Facts about the nodes to colour by, filter by and search for. Its ids are in the column called id
+            or in the one that holds those of the nodes.
+        path : path, optional
+            Write the page here (.html) instead of showing it.
+        height : int
+            Of the page in the notebook, in pixels.
+        n_threads : int, optional
+
+        Returns
+        -------
+        An object that notebooks show, or ``None`` if a path is given.
+        """
+        from importlib import import_module
+
+        # The page is made from embeddings, so it is imported only when someone asks for it.
+        return import_module("nafs.report.notebook").explore(
+            self, graph, columns, path=path, height=height, n_threads=check_threads(n_threads)
+        )
 
     def to_arrow(self, layout: str = "list") -> Any:
         """An Arrow table: id, label if any, and one column of lists or one column per dimension."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from nafs.answers import Clusters, clusters_of
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
@@ -30,6 +31,7 @@ def embed(
     n_clusters: int | str | None = None,
     reduce_to: int | None = None,
     reduction: str = "svd",
+    structure: str | int = "none",
     columns: int = DEFAULT_COLUMNS,
     seed: int = 0,
     state_dtype: str = "float32",
@@ -50,6 +52,9 @@ def embed(
         If it has no features, structural ones are computed from its edges.
     n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
         As in :class:`nafs.NAFS`.
+    structure : {"auto", "none"} or int
+        Structural columns beside the graph's features: none, a number, or by hidden edges where the number
+        of hops is "auto" too.
     columns, seed : int
         Number of columns and seed of the structural features.
     state_dtype, n_threads, memory_limit, engine, work_dir
@@ -89,6 +94,7 @@ def embed(
         n_clusters=n_clusters,
         reduce_to=reduce_to,
         reduction=reduction,
+        structure=structure,
         columns=columns,
         seed=seed,
         state_dtype=state_dtype,
@@ -101,6 +107,65 @@ def embed(
     with execute(decide(job), progress) as outcome:
         embedding = embedding_of(graph, job, outcome)
     return replace(embedding, file=None)
+
+
+def cluster(
+    graph: Any,
+    n_clusters: int | str = "auto",
+    *,
+    r: float | Sequence[float] = DEFAULT_R,
+    weighting: str = "adaptive",
+    distance: str = "cosine",
+    preprocessing: str | None = None,
+    center: str = "auto",
+    columns: int = DEFAULT_COLUMNS,
+    seed: int = 0,
+    n_threads: int | None = None,
+    memory_limit: int | str | None = None,
+    progress: ProgressCallback | None = None,
+) -> Clusters:
+    """Clusters of a graph's nodes, by the consensus of many partitions at many numbers of hops.
+
+    Parameters
+    ----------
+    graph : Graph, or anything that :func:`embed` takes
+    n_clusters : int or "auto"
+    r, weighting, distance, preprocessing, center, columns, n_threads, memory_limit, progress
+        As in :func:`embed`.
+    seed : int
+        Of the partitions, and of structural features where the graph has none.
+
+    Returns
+    -------
+    Clusters
+
+    Examples
+    --------
+    >>> import nafs
+    >>> from nafs.datasets import contextual_sbm
+    >>> graph = contextual_sbm(200, n_classes=2, homophily=0.95, signal=2.0, seed=0)
+    >>> nafs.cluster(graph, 2).to_pandas().cluster.nunique()
+    2
+    """
+    graph = as_graph(graph)
+    embedding = embed(
+        graph,
+        n_hops="auto",
+        r=r,
+        weighting=weighting,
+        distance=distance,
+        n_clusters=n_clusters,
+        preprocessing=preprocessing,
+        center=center,
+        columns=columns,
+        seed=seed,
+        n_threads=n_threads,
+        memory_limit=memory_limit,
+        progress=progress,
+    )
+    assert embedding.choice is not None
+    assert embedding.choice.clustering is not None
+    return clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
 
 
 def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:

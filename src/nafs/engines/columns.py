@@ -79,18 +79,44 @@ def write_norms(features: Features, folder: WorkFolder) -> None:
 
 
 def write_panels(
-    features: Features, widths: Sequence[int], wanted: Sequence[int], folder: WorkFolder
+    features: Features,
+    widths: Sequence[int],
+    wanted: Sequence[int],
+    folder: WorkFolder,
+    nodes: NDArray[np.int32] | None = None,
 ) -> None:
-    """Write the wanted panels into the folder, except those that are complete already."""
+    """Write panels of the features to the folder, except those that are there.
+
+    Parameters
+    ----------
+    features : Features
+    widths : sequence of ints
+    wanted : sequence of ints
+        Numbers of the panels.
+    folder : WorkFolder
+    nodes : ndarray of int32, optional
+        Row i of a panel is that of ``nodes[i]``. Rows are then written all over a file, so that panels are
+        written one at a time: one of them stays in the page cache where all would not.
+    """
     sparse = features.is_sparse
     due = [p for p in wanted if not all(folder.has(name) for name in array_names(p, sparse=sparse))]
     bounds = list(pairwise([0, *accumulate(widths)]))
-    for first in range(0, len(due), _FILES):
-        batch = {p: bounds[p] for p in due[first : first + _FILES]}
-        (_write_sparse if sparse else _write_dense)(features, batch, folder)
+    place = None
+    if nodes is not None and due:
+        place = folder.scratch((len(nodes),), np.int32)
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    step = _FILES if place is None else 1
+    for first in range(0, len(due), step):
+        some = {p: bounds[p] for p in due[first : first + step]}
+        (_write_sparse if sparse else _write_dense)(features, some, folder, place)
 
 
-def _write_dense(features: Features, panels: dict[int, tuple[int, int]], folder: WorkFolder) -> None:
+Place = NDArray[np.int32] | None  # the row of each node in a file
+
+
+def _write_dense(
+    features: Features, panels: dict[int, tuple[int, int]], folder: WorkFolder, place: Place
+) -> None:
     n, matrix = features.shape[0], features.matrix
     with ExitStack() as stack:
         files = [
@@ -98,36 +124,44 @@ def _write_dense(features: Features, panels: dict[int, tuple[int, int]], folder:
             for panel, (left, right) in panels.items()
         ]
         for begin, end in features.blocks(_VALUES):
+            rows = slice(begin, end) if place is None else place[begin:end]
             for file, left, right in files:
-                file[begin:end] = matrix[begin:end, left:right]
+                file[rows] = matrix[begin:end, left:right]
 
 
-def _write_sparse(features: Features, panels: dict[int, tuple[int, int]], folder: WorkFolder) -> None:
-    """Write sparse panels in two passes: first count the values of each row, then write them."""
+def _write_sparse(
+    features: Features, panels: dict[int, tuple[int, int]], folder: WorkFolder, place: Place
+) -> None:
+    """Two passes: how many values each row has in each panel, then the values."""
     n = features.shape[0]
     edges = np.asarray(sorted({edge for pair in panels.values() for edge in pair}))
-    panel_of = {int(np.searchsorted(edges, left, "right")): panel for panel, (left, _) in panels.items()}
+    between = {int(np.searchsorted(edges, left, "right")): panel for panel, (left, _) in panels.items()}
     with ExitStack() as stack:
 
         def make(panel: int, part: str, size: int, dtype: Any) -> NDArray[Any]:
             return stack.enter_context(folder.making(f"x-{panel}-{part}", (size,), dtype))
 
         offsets = {panel: make(panel, "indptr", n + 1, np.int64) for panel in panels}
+        for begin, end, rows, which, _, _ in _entries(features, edges):
+            targets = np.arange(begin, end) if place is None else place[begin:end]
+            for at, panel in between.items():
+                offsets[panel][targets + 1] = np.bincount(rows[which == at], minlength=end - begin)
         for panel in panels:
             offsets[panel][0] = 0
-        for begin, end, rows, intervals, _, _ in _entries(features, edges):
-            for interval, panel in panel_of.items():
-                counts = np.bincount(rows[intervals == interval], minlength=end - begin)
-                offsets[panel][begin + 1 : end + 1] = offsets[panel][begin] + np.cumsum(counts)
+            np.cumsum(offsets[panel], out=offsets[panel])
         sizes = {panel: int(offsets[panel][n]) for panel in panels}
         indices = {panel: make(panel, "indices", sizes[panel], np.int32) for panel in panels}
         values = {panel: make(panel, "values", sizes[panel], np.float32) for panel in panels}
-        for begin, end, _, intervals, columns, entries in _entries(features, edges):
-            for interval, panel in panel_of.items():
-                inside = intervals == interval
-                span = slice(int(offsets[panel][begin]), int(offsets[panel][end]))
-                indices[panel][span] = columns[inside] - panels[panel][0]
-                values[panel][span] = entries[inside]
+        for begin, end, rows, which, columns, entries in _entries(features, edges):
+            targets = np.arange(begin, end) if place is None else place[begin:end]
+            for at, panel in between.items():
+                inside = which == at
+                counts = np.bincount(rows[inside], minlength=end - begin)
+                # Each row's values stay together, from the row's own offset on.
+                first = offsets[panel][targets] - (np.cumsum(counts) - counts)
+                to = np.repeat(first, counts) + np.arange(int(counts.sum()))
+                indices[panel][to] = columns[inside] - panels[panel][0]
+                values[panel][to] = entries[inside]
 
 
 def _entries(features: Features, edges: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:

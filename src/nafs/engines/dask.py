@@ -6,6 +6,7 @@ through the scheduler. If a worker is lost, another one repeats its task with bi
 
 from __future__ import annotations
 
+import queue
 import secrets
 import threading
 from collections.abc import Callable, Iterator
@@ -15,13 +16,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import MissingExtraError
 from nafs._support.mapped import mapped_file
+from nafs._support.npy import load_npy
 from nafs.engines.base import Problem
 from nafs.engines.columns import ColumnPanels
+from nafs.engines.dask_watch import LOOK, Watch
 from nafs.engines.panel_engine import Done, Executor, PanelEngine
 from nafs.engines.panels import Panels, Task
 from nafs.engines.progress import Report
@@ -112,28 +114,32 @@ def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task],
     Dask is not told about dependencies: it would recompute the arrays of a lost worker, which are safe in the
     folder.
     """
-    from distributed import as_completed
-
     unfinished, waiting = {task.output for task in due}, list(due)
-    running: dict[str, Task] = {}
-    futures = as_completed(loop=client.loop)
+    running: dict[str, tuple[Task, Any]] = {}
+    finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    watch = Watch(client)
 
     def submit() -> None:
         for task in [task for task in waiting if unfinished.isdisjoint(task.needs)]:
             key = f"nafs-{job.token}-{task.output}"
-            running[key] = task
             waiting.remove(task)
             # Earlier tasks have priority, so that fewer intermediate files exist at a time.
-            futures.add(
-                client.submit(
-                    run_task, job, task, key=key, retries=_RETRIES, priority=-due.index(task), pure=False
-                )
+            future = client.submit(
+                run_task, job, task, key=key, retries=_RETRIES, priority=-due.index(task), pure=False
             )
+            running[key] = task, future
+            future.add_done_callback(finished.put)
 
     submit()
     try:
-        for future in futures:
-            task = running.pop(future.key)
+        while running:
+            try:
+                future = finished.get(timeout=LOOK)
+            except queue.Empty:
+                watch.look(task for task, _ in running.values())
+                continue
+            watch.progress()
+            task, _ = running.pop(future.key)
             try:
                 future.result()
             except Exception as error:
@@ -143,7 +149,7 @@ def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task],
             done(task)
             submit()
     finally:
-        client.cancel(list(futures.futures))
+        client.cancel([future for _, future in running.values()])
 
 
 def run_task(job: WorkerJob, task: Task) -> str:
@@ -160,7 +166,7 @@ def run_task(job: WorkerJob, task: Task) -> str:
 @lru_cache(maxsize=1)
 def _panels(job: WorkerJob) -> Panels:
     work = WorkFolder(Path(job.folder), job.token)
-    arrays = {name: np.asarray(np.load(file, mmap_mode="r", allow_pickle=False)) for name, file in job.graph}
+    arrays = {name: load_npy(file) for name, file in job.graph}
     graph = Adjacency(arrays["indptr"], arrays["indices"], arrays.get("weights"), job.directed)
     columns = ColumnPanels(work, job.widths, job.largest, job.sparse, graph.n_nodes)
     return Panels(graph, columns, job.method, work, job.state_dtype, components=arrays.get("components"))
@@ -179,11 +185,12 @@ def _failed(task: Task, error: Exception) -> Exception:
 
     what = f"panel {task.panel + 1} ({task.kind})"
     if isinstance(error, KilledWorker):
-        return RuntimeError(
+        return OSError(
             f"{what} failed: its workers were killed repeatedly, perhaps because they ran out of memory; "
             "check their logs, lower the memory limit, and resume the run"
         )
-    return RuntimeError(f"{what} failed on a worker: {type(error).__name__}: {error}")
+    kind = OSError if isinstance(error, (OSError, MemoryError)) else RuntimeError
+    return kind(f"{what} failed on a worker: {type(error).__name__}: {error}")
 
 
 def _shared(problem: Problem, work: WorkFolder) -> tuple[tuple[str, str], ...]:

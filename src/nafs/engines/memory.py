@@ -24,11 +24,10 @@ from nafs.engines.progress import ProgressCallback, Report
 from nafs.graph import Features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
-from nafs.smoothing.order import Order, community_order, order_nbytes, order_pays
+from nafs.smoothing.order import CACHED_STATE, Order, community_order, order_nbytes, order_pays
 from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
 from nafs.smoothing.weightings import weighting_named
 
-CACHED_STATE = 16 << 20  # bytes; a state that fits into the cache is smoothed faster alone
 WIDE_ENOUGH = 128  # columns; longer rows gain less than the first touch of their memory costs
 
 
@@ -109,6 +108,7 @@ class MemoryEngine:
                     hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
                 hops.write(out, first)
                 del hops  # frees its memory before the next one is built
+            del workspace, arranged  # before the result is copied to half precision
             return Result(out.astype(problem.dtype, copy=False))
         finally:
             _kernel.release_threads()

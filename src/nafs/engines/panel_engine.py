@@ -20,15 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes, total_memory
-from nafs._support.errors import MemoryLimitError, Parameter
+from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.engines.base import EMBEDDING, Plan, Problem, Result
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
+from nafs.engines.ordered import NODES, drop_order, write_order
 from nafs.engines.panels import Task, list_tasks, missing, results_of
 from nafs.engines.progress import ProgressCallback, Report, count_passes
 from nafs.engines.work import FORMAT, WorkFolder, fingerprint
 from nafs.graph import Features
 from nafs.smoothing.hops import Layout
 from nafs.smoothing.method import Method
+from nafs.smoothing.order import CACHED_STATE, order_nbytes, order_pays
 
 PROCESS = 64 << 20  # bytes used by Python and the libraries
 _FIXED = 24 << 20  # bytes for buffers of a few rows
@@ -93,12 +95,20 @@ class PanelEngine:
         if _padded(min(f, widest)) > fits:
             widest = fits // 8 * 8
         widths = even_widths(f, widest)
-        count = f"{len(widths)} panel{'s' if len(widths) > 1 else ''} of up to {max(widths)} columns"
+        ordered = _orders(problem, widths, workers)
+        strategy = f"{len(widths)} panel{'s' if len(widths) > 1 else ''} of up to {max(widths)} columns"
+        if workers > 1:
+            strategy += f" on {workers} workers"
+        if ordered:
+            strategy += ", nodes in community order"
+        in_files = ordered or self._in_files(problem)
         return Plan(
             self.name,
-            _FIXED + _padded(max(widths)) * column,
-            _disk_bytes(problem, widths, workers, in_files=self._in_files(problem)),
-            f"{count} on {workers} workers" if workers > 1 else count,
+            held + _FIXED + _padded(max(widths)) * column,
+            _disk_bytes(problem, widths, workers, in_files=in_files, ordered=ordered),
+            strategy,
+            ordered=ordered,
+            arranged=ordered,
             widths=widths,
             workers=workers,
         )
@@ -133,11 +143,12 @@ class PanelEngine:
         with self.executor(problem) as executor:
             work = WorkFolder(folder.resolve(), executor.token)
             widths = _widths_to_use(work, plan, resume=problem.resume)
+            ordered = _ordered_to_use(work, plan, resume=problem.resume)
             _check_room(folder, plan.disk_bytes, resume=problem.resume)
-            with work.run(_describe(problem, features, widths), resume=problem.resume):
+            with work.run(_describe(problem, features, widths, ordered=ordered), resume=problem.resume):
                 tasks, results = list_tasks(method, len(widths)), results_of(method, len(widths))
                 due = [] if work.has(EMBEDDING) else missing(tasks, results, work)
-                in_files = self._in_files(problem)
+                in_files = ordered or self._in_files(problem)
                 columns = ColumnPanels(
                     work,
                     widths,
@@ -149,8 +160,11 @@ class PanelEngine:
                 executor.prepare(problem, work, columns)
                 if due:
                     write_norms(features, work)
+                if due and ordered:
+                    write_order(problem.graph, work, problem.resources.threads)
                 if due and in_files:
-                    write_panels(features, widths, sorted({task.panel for task in due}), work)
+                    nodes = work.open(NODES) if ordered else None
+                    write_panels(features, widths, sorted({task.panel for task in due}), work, nodes)
                 report = Report(progress, n, method.n_hops, count_passes(tasks))
                 report.skip(set(tasks) - set(due))
                 uses = Counter(name for task in due for name in task.needs)
@@ -161,7 +175,14 @@ class PanelEngine:
                         if not uses[name]:
                             work.drop(name)
 
+                inputs = fingerprint(problem.graph, features) if self.all_in_files else None
                 executor.run(due, report, done)
+                if inputs is not None and fingerprint(problem.graph, features) != inputs:
+                    raise InputError(
+                        "the files of the graph or its features changed during the run; delete the folder "
+                        f"{work.path} and start again"
+                    )
+                drop_order(work)
                 return assemble(work, results, n, problem.dtype)
 
     def _in_files(self, problem: Problem) -> bool:
@@ -198,7 +219,23 @@ def even_widths(n_columns: int, widest: int) -> tuple[int, ...]:
     return (width,) * whole + ((rest,) if rest else ())
 
 
-def _disk_bytes(problem: Problem, widths: tuple[int, ...], workers: int, *, in_files: bool) -> int:
+def _orders(problem: Problem, widths: tuple[int, ...], workers: int) -> bool:
+    """Whether nodes are renumbered.
+
+    The centres of components are summed over rows in the given order, so distances to them keep it.
+    """
+    method, resources = problem.method, problem.resources
+    if method.needs_stationary_state:
+        return False
+    state = problem.graph.n_nodes * max(widths) * np.dtype(resources.state_dtype).itemsize
+    passes = 2 if method.uses_distance and len(widths) > 1 else 1
+    columns = problem.size.n_columns * len(method.r) * passes
+    return state > CACHED_STATE and order_pays(columns, method.n_hops, resources.threads * workers)
+
+
+def _disk_bytes(
+    problem: Problem, widths: tuple[int, ...], workers: int, *, in_files: bool, ordered: bool
+) -> int:
     method, n, f, widest = problem.method, problem.graph.n_nodes, sum(widths), max(widths)
     parts = 0
     if method.uses_distance and len(widths) > 1:
@@ -209,6 +246,8 @@ def _disk_bytes(problem: Problem, widths: tuple[int, ...], workers: int, *, in_f
     output = results if len(results_of(method, len(widths))) > 1 else 0
     offsets = 8 * n * len(widths)  # of sparse panels
     panels = problem.size.nbytes if in_files else 0
+    if ordered:  # what finding it takes, the result twice while it is copied, and the rows of nodes
+        panels += sum(order_nbytes(problem.graph)) + 16 * n
     return panels + offsets + 4 * n + parts + scratch + results + 4 * n * widest + output
 
 
@@ -226,13 +265,21 @@ def _widths_to_use(work: WorkFolder, plan: Plan, *, resume: bool) -> tuple[int, 
     return tuple(previous)
 
 
-def _describe(problem: Problem, features: Features, widths: tuple[int, ...]) -> dict[str, Any]:
+def _ordered_to_use(work: WorkFolder, plan: Plan, *, resume: bool) -> bool:
+    """Whether nodes are renumbered: as the run began, since its arrays have that order, or as planned."""
+    return bool((work.about() if resume else {}).get("ordered", plan.ordered))
+
+
+def _describe(
+    problem: Problem, features: Features, widths: tuple[int, ...], *, ordered: bool
+) -> dict[str, Any]:
     """The identity of a run: its settings, and checksums of its inputs."""
     inputs = fingerprint(problem.graph, features) if problem.identity is None else problem.identity()
     return {
         "format": FORMAT,
         **inputs,
         "widths": list(widths),
+        "ordered": ordered,
         **_plain(problem.method),
         "state_dtype": problem.resources.state_dtype,
         "dtype": problem.dtype,

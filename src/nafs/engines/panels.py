@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.engines.columns import ColumnPanels
+from nafs.engines.ordered import read_order
 from nafs.engines.work import WorkFolder
 from nafs.graph import Adjacency
 from nafs.smoothing import _kernel
@@ -23,6 +24,7 @@ from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
 from nafs.smoothing.method import Method
+from nafs.smoothing.order import Order
 from nafs.smoothing.weightings import weighting_named
 
 Tick = Callable[[int], None]
@@ -122,11 +124,16 @@ class Panels:
         finally:
             _kernel.release_threads()
 
+    @cached_property
+    def _order(self) -> Order | None:
+        return read_order(self.graph, self.folder)
+
     def _hops(self, task: Task, *, measure: bool, norms: NDArray[np.float32] | None = None) -> Hops:
         whole = Whole(self.columns.largest, self.columns.norms, self.components, norms)
+        panel = self.columns.open(task.panel)
         return Hops(
             self.graph,
-            self.columns.open(task.panel),
+            panel,
             self.method,
             (self.method.r[task.r],),
             state_dtype=self.state_dtype,
@@ -134,6 +141,8 @@ class Panels:
             workspace=self._workspace,
             whole=whole,
             measure=measure,
+            order=self._order,
+            arranged=None if self._order is None else panel,
             allocate=self.folder.scratch,
         )
 

@@ -1,51 +1,154 @@
-"""Estimate the duration of a run from about one second of work."""
+"""How long a planned run will take, estimated from about a second of the same work on random numbers.
+
+The probe runs the same loops as the plan: rows as wide as the run has them, nodes renumbered if they will be,
+columns through the cache if they go that way, panels as wide as the disk engine's.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from nafs.graph import Adjacency, read_features
+from nafs.engines import cached
+from nafs.engines.base import Plan, Problem
+from nafs.engines.progress import Report
+from nafs.graph import read_features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops
-from nafs.smoothing.method import Method
+from nafs.smoothing.order import community_order
 
-_COLUMNS = 32
-_ENOUGH = 50  # hops to time
-_MOST_VALUES = 1 << 26  # in the state of the probe
+_MOST_VALUES = 1 << 24  # of a matrix of the probe, which holds about five
+_WARM = 3  # calls before the first one counts; memory is touched for the first time
+_FILE = 2  # times as long as fresh memory: a page of a file is written, summed for its checksum and read
 
 
-def guess_seconds(
-    graph: Adjacency, n_features: int, method: Method, *, n_threads: int = 1, budget: float = 1.0
-) -> float:
-    """Estimated seconds of an embedding, from a few hops over a few columns of random numbers.
+def guess_seconds(problem: Problem, plan: Plan, *, budget: float = 1.0) -> float:
+    """Seconds that a planned run will take.
 
     Parameters
     ----------
-    graph : Adjacency
-    n_features : int
-    method : Method
-    n_threads : int
+    problem : Problem
+    plan : Plan
+        Of an engine, for this problem.
     budget : float
-        Seconds to spend; at least one hop is timed.
+        Seconds to spend on hops; the smallest step is made in any case.
 
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.engines.base import FeatureSize, Problem
+    >>> from nafs.engines.memory import MemoryEngine
+    >>> from nafs.engines.probe import guess_seconds
+    >>> from nafs.graph import read_adjacency
+    >>> from nafs.smoothing import Method
+    >>> problem = Problem(read_adjacency(np.array([[0, 1], [1, 0]])), FeatureSize(4, 32), Method(2))
+    >>> guess_seconds(problem, MemoryEngine().plan(problem), budget=0.01) < 1
+    True
     """
-    columns = max(1, min(n_features, _COLUMNS, _MOST_VALUES // graph.n_nodes))
-    random = np.random.default_rng(0).random((graph.n_nodes, columns), dtype=np.float32)
     try:
-        hops = Hops(graph, read_features(random), method, method.r[:1], n_threads=n_threads)
-        hops.advance()
-        hops.advance()  # the first touch of its memory is slow
-        durations: list[float] = []
-        end = time.perf_counter() + budget
-        while not durations or (time.perf_counter() < end and len(durations) < _ENOUGH):
-            start = time.perf_counter()
-            hops.advance()
-            durations.append(time.perf_counter() - start)
+        if plan.cached:
+            return _in_cache(problem)
+        if not plan.widths:
+            return _by_rows(problem, plan, budget)
+        return _by_panels(problem, plan, budget)
     finally:
         _kernel.release_threads()
-    return float(np.median(durations)) * n_features / columns * (method.n_hops + 1) * len(method.r)
+
+
+def _by_rows(problem: Problem, plan: Plan, budget: float) -> float:
+    """The memory engine: all columns of some r's at a time."""
+    method = problem.method
+    seconds, order = _one_hop(problem, plan, problem.size.n_columns, plan.group, budget)
+    groups = -(-len(method.r) // plan.group)
+    # Results and states are touched for the first time, and written: about four hops without neighbours.
+    return order + seconds * groups * (method.n_hops + 1) + 4 * _touching(problem)
+
+
+def _by_panels(problem: Problem, plan: Plan, budget: float) -> float:
+    """Disk and Dask: panels of columns, twice where the weights depend on distances."""
+    method, panels = problem.method, len(plan.widths)
+    seconds, order = _one_hop(problem, plan, max(plan.widths), 1, budget)
+    passes = 2 if method.uses_distance and panels > 1 else 1
+    hops = seconds * len(method.r) * (method.n_hops + 1) * panels * passes
+    # Each panel of each r writes its result, and before that its share of the distances, which is added up.
+    files = len(method.r) * _touching(problem)
+    if passes == 2:
+        distances = 16 * problem.graph.n_nodes * (method.n_hops + 1)
+        files += 3 * len(method.r) * panels * _touching(problem, distances)
+    return order + (hops + _FILE * files) / plan.workers
+
+
+def _one_hop(problem: Problem, plan: Plan, n_columns: int, group: int, budget: float) -> tuple[float, float]:
+    """Seconds of a hop over rows of so many columns and r's, and seconds to renumber nodes."""
+    graph, method, threads = problem.graph, problem.method, problem.resources.threads
+    columns = max(1, min(n_columns, _MOST_VALUES // (graph.n_nodes * group)))
+    features = read_features(_random(graph.n_nodes, columns))
+    order, ordering = None, 0.0
+    if plan.ordered:
+        start = time.perf_counter()
+        order = community_order(graph, n_threads=threads)
+        ordering = time.perf_counter() - start
+    hops = Hops(
+        graph,
+        features,
+        method,
+        method.r[:group],
+        state_dtype=problem.resources.state_dtype,
+        n_threads=threads,
+        order=order,
+        arranged=features.take(order.nodes) if order is not None and plan.arranged else None,
+    )
+    for _ in range(_WARM):
+        hops.advance(postpone=True)
+
+    def two() -> None:  # as a run has them: every other hop adds two to the sum
+        hops.advance(postpone=True)
+        hops.advance(postpone=True)
+
+    return _median(two, budget) / 2 * n_columns / columns, ordering
+
+
+def _in_cache(problem: Problem) -> float:
+    """A few columns through all hops of one r."""
+    graph, method, threads = problem.graph, problem.method, problem.resources.threads
+    n, f = graph.n_nodes, problem.size.n_columns
+    columns = min(f, _kernel.COLUMNS * threads)
+    features = read_features(_random(n, columns))
+    one = replace(method, r=method.r[:1])
+    seconds = []
+    for _ in range(2):  # the second time memory is warm
+        start = time.perf_counter()
+        cached.embed(graph, features, one, n_threads=threads, report=Report(None, n, method.n_hops, 1))
+        seconds.append(time.perf_counter() - start)
+    return min(seconds) * f / columns * len(method.r) + _touching(problem)
+
+
+def _touching(problem: Problem, nbytes: int | None = None) -> float:
+    """Seconds to write so many bytes to fresh memory; by default those of the result."""
+    if nbytes is None:
+        nbytes = 4 * problem.graph.n_nodes * problem.method.n_columns(problem.size.n_columns)
+    part = min(nbytes, 1 << 24)
+    start = time.perf_counter()
+    np.empty(part, np.uint8).fill(0)
+    return (time.perf_counter() - start) * nbytes / max(1, part)
+
+
+def _random(n: int, columns: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    return np.random.default_rng(0).random((n, columns), dtype=np.float32)
+
+
+def _median(call: Callable[[], None], budget: float) -> float:
+    seconds: list[float] = []
+    end = time.perf_counter() + budget
+    while not seconds or time.perf_counter() < end:
+        start = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - start)
+    return float(np.median(seconds))

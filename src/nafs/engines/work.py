@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +28,9 @@ from nafs.graph import Adjacency, Features
 ABOUT = "about.json"
 FORMAT = "nafs-work"
 _LOCK, _TOKEN, _PREFIX = "lock", "token", "nafs-"
+WRITING = "writing.json"  # names of the files beside an output, written before they appear
+_CRC = re.compile(rb"[0-9a-f]{8}\n")
+_ARRAY = re.compile(r"embedding|norms|[a-z]+(-[a-z0-9.]+)+")  # names that runs give to arrays
 _KEPT = "finished arrays are kept: make room and resume the run"
 
 
@@ -52,6 +57,7 @@ class WorkFolder:
             What tells this run from others; to resume, it must be the same as before.
         resume : bool
         """
+        self._refuse_if_used()
         before = self.about()
         if before and not resume:
             raise OutputExistsError(
@@ -67,8 +73,7 @@ class WorkFolder:
         self._compare(before or about, about)
         self.path.mkdir(exist_ok=True)
         with self._locked():
-            for name in self.path.glob(f"{_PREFIX}*.part"):
-                name.unlink(missing_ok=True)
+            self._remove_fragments()
             for array in self.names() if before else ():
                 self.check(array)
             if not before:
@@ -99,10 +104,45 @@ class WorkFolder:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise OSError(f"another process is using {self.path}") from None
+                raise self._in_use() from None
             except OSError:  # a file system that cannot lock
                 pass
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {platform.node()}\n")
+            file.flush()
             yield
+
+    def _refuse_if_used(self) -> None:
+        """Raise if a process holds the folder: what lies in it is not an interrupted run."""
+        import fcntl
+
+        try:
+            with (self.path / _LOCK).open("r") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise self._in_use() from None
+        except OSError:  # no such file, or a file system that cannot lock
+            pass
+
+    def _in_use(self) -> OSError:
+        try:
+            holder = (self.path / _LOCK).read_text(encoding="utf-8").strip()[:200]
+        except (OSError, ValueError):
+            holder = ""
+        return OSError(
+            f"{self.path} is in use by {holder or 'another process'}; wait until that run has ended"
+        )
+
+    def _remove_fragments(self) -> None:
+        """Delete what a killed process left half-written: parts, arrays without checksums, or the reverse."""
+        for part in self.path.glob(f"{_PREFIX}*.part"):
+            part.unlink(missing_ok=True)
+        for crc in self.path.glob("*.crc"):
+            if not crc.with_suffix(".npy").exists() and _CRC.fullmatch(crc.read_bytes()[:16]):
+                crc.unlink(missing_ok=True)
+        for array in self.path.glob("*.npy"):
+            if not array.with_suffix(".crc").exists() and _ARRAY.fullmatch(array.stem):
+                array.unlink(missing_ok=True)
 
     def about(self) -> dict[str, Any]:
         """The description of the run in this folder; empty where there is none."""
@@ -172,9 +212,8 @@ class WorkFolder:
         """Delete the files of the run, and the folder if nothing else is in it."""
         for name in self.names():
             self.drop(name)
-        for left in self.path.glob(f"{_PREFIX}*.part"):
-            left.unlink(missing_ok=True)
-        for name in (ABOUT, _LOCK, _TOKEN):
+        self._remove_fragments()
+        for name in (ABOUT, _LOCK, _TOKEN, WRITING):
             (self.path / name).unlink(missing_ok=True)
         if self.path.exists() and not any(self.path.iterdir()):
             self.path.rmdir()

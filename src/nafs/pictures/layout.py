@@ -1,7 +1,7 @@
 """Places on a plane: t-SNE maps of embeddings.
 
-Up to `FULL` rows openTSNE lays out all of them, from exact nearest neighbours on the leading directions. Beyond
-that it lays out landmarks drawn at random, and every other row goes between its nearest landmarks.
+Up to `FULL` rows openTSNE lays out all of them, from exact nearest neighbours on the leading directions.
+Beyond that it lays out landmarks drawn at random, and every other row goes between its nearest landmarks.
 """
 
 from __future__ import annotations
@@ -134,7 +134,10 @@ def tsne(
     apart = np.sqrt(np.maximum(2 - 2 * cosines.astype(np.float64), 0))
     logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of any start that is a map
     affinities = PerplexityBasedNN(
-        perplexity=perplexity, knn_index=PrecomputedNeighbors(near, apart), n_jobs=n_threads, random_state=seed
+        perplexity=perplexity,
+        knn_index=PrecomputedNeighbors(near, apart),
+        n_jobs=n_threads,
+        random_state=seed,
     )
     # Copies of a row would start, and stay, in one place.
     jitter = np.random.default_rng(seed).normal(scale=_SMALL / 100, size=(n, 2))

@@ -14,7 +14,8 @@ from nafs.selection import hops_for_clusters
 from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.hops_for_clusters import choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
-from nafs.selection.preprocessing import Preparation, judge, prepared_nbytes
+from nafs.selection.preprocessing import Preparation, judge, prepare, prepared_nbytes
+from nafs.selection.structure import choose_structure
 from nafs.smoothing.method import AUTO, Method
 
 
@@ -105,8 +106,10 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         directions = preparation.directions
         problem = _problem(job, choice, None if directions is None else directions.shape[1])
         return Decision(job, choice, problem, choose_plan(problem), preparation)
+    job, beside = with_structure(job)
     settings = job.settings
     kind, reasons = _preprocessing(job)
+    reasons = [*beside, *reasons]
     centers = _centers(job, kind)
     hops = settings.method.n_hops
     open_hops = hops == AUTO
@@ -124,9 +127,33 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
 
 
 def search_clusters(job: Job) -> ClusterSearch:
-    """What clusters of a job are looked for in, with any seed: one sweep over several numbers of hops."""
+    """Embeddings of one sweep over several numbers of hops, ready to be clustered with any seed."""
+    job, _ = with_structure(job)
     kind, _ = _preprocessing(job)
     return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)))
+
+
+def with_structure(job: Job) -> tuple[Job, list[str]]:
+    """The job with structural columns beside its features where the settings ask for them or they help."""
+    wanted = job.settings.structure
+    if wanted == "none" or job.is_structural or job.structure_share:
+        return job, []
+    kind, reasons = _preprocessing(job)
+    prepared = prepare(job.features, job.adjacency, kind)
+    share, reason = 0.5, f"{wanted} structural columns beside the features"
+    preparations = replace(job.settings.preparations, preprocessing="none", structure="none")
+    if wanted == AUTO:
+        question = _question(job, kind, ("none",))
+        goal = preparations.goal
+        found = choose_structure(job.adjacency, prepared, job.structural, question.sweep, goal=goal)
+        share, reason = found.share, found.reason
+    else:
+        preparations = replace(preparations, columns=int(wanted))
+    if not share:
+        settings = replace(job.settings, preparations=replace(job.settings.preparations, structure="none"))
+        return replace(job, settings=settings), [reason]
+    settings = replace(job.settings, preparations=preparations)
+    return replace(job, given=prepared, settings=settings, structure_share=share), [*reasons, reason]
 
 
 def _preprocessing(job: Job) -> tuple[str, list[str]]:
@@ -142,6 +169,9 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
 
 def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
     settings = job.settings
+    prepared = prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0])
+    copies = 2 if settings.preparations.goal == "links" else 1  # made again without the hidden edges
+    structural = copies * job.size.nbytes if job.depends_on_edges else 0
     return Question(
         job.adjacency,
         job.features,
@@ -150,8 +180,8 @@ def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
         settings.resources,
         kind,
         centers,
-        job.held + prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0]),
-        job.remake if job.is_structural else None,
+        job.held + prepared + structural,
+        job.remake if job.depends_on_edges else None,
     )
 
 
@@ -190,8 +220,8 @@ def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
             "preparing and reducing the features needs",
             "raise the limit, or reduce them beforehand",
         )
-    held = job.held + (job.size.nbytes if job.is_structural else 0)
-    held += 0 if size == job.size else size.nbytes
+    held = job.held + (job.size.nbytes if job.depends_on_edges else 0)
+    held += size.nbytes if copied or width is not None else 0
     return Problem(
         job.adjacency,
         size,

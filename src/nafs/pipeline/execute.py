@@ -19,7 +19,7 @@ from nafs.selection.preprocessing import (
 )
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Outcome(Result):
     """An embedding with its settings; see :class:`nafs.engines.base.Result` for its files.
 
@@ -32,9 +32,9 @@ class Outcome(Result):
         All settings with the chosen values, the engine and the version.
     """
 
-    choice: Choice = None  # type: ignore[assignment]
-    preparation: Preparation = None  # type: ignore[assignment]
-    settings: dict[str, Any] = None  # type: ignore[assignment]
+    choice: Choice
+    preparation: Preparation
+    settings: dict[str, Any]
 
 
 def execute(decision: Decision, progress: ProgressCallback | None = None) -> Outcome:
@@ -61,7 +61,12 @@ def execute(decision: Decision, progress: ProgressCallback | None = None) -> Out
     )
     result = find_engine(decision.plan.engine).run(problem, decision.plan, features, progress)
     return Outcome(
-        result.matrix, result.folder, result.temporary, choice, preparation, _record(decision, choice)
+        result.matrix,
+        result.folder,
+        result.temporary,
+        choice=choice,
+        preparation=preparation,
+        settings=_record(decision, choice),
     )
 
 

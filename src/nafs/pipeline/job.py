@@ -11,6 +11,7 @@ from nafs.engines.base import Components, FeatureSize
 from nafs.engines.work import fingerprint
 from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.pipeline.settings import Settings
+from nafs.selection.structure import beside
 from nafs.smoothing.hops import STATE_DTYPES
 from nafs.structure import structural_features
 
@@ -38,6 +39,8 @@ class Job:
         For the Dask engine.
     ids : Arrow array, optional
         Ids of the nodes, which structural features depend on; without them node i is called i.
+    structure_share : float
+        Share of structural columns beside ``given``, which then are prepared already.
     """
 
     adjacency: Adjacency
@@ -48,6 +51,7 @@ class Job:
     resume: bool = False
     client: Any = None
     ids: Any = None
+    structure_share: float = 0.0
 
     def __post_init__(self) -> None:
         check_choice("dtype", self.dtype, STATE_DTYPES)
@@ -73,18 +77,28 @@ class Job:
 
     @cached_property
     def features(self) -> Features:
-        """The graph's own features, or structural ones."""
-        return self.remake(self.adjacency) if self.given is None else self.given
+        """The graph's own features, structural ones, or both side by side."""
+        return self.remake(self.adjacency) if self.depends_on_edges else self.given  # type: ignore[return-value]
+
+    @property
+    def depends_on_edges(self) -> bool:
+        """Whether features would differ with other edges."""
+        return self.given is None or self.structure_share > 0
 
     @property
     def size(self) -> FeatureSize:
         """Size of the features; does not compute structural ones."""
         if self.given is not None:
-            return FeatureSize.of(self.given)
+            return FeatureSize.of(self.features)
         columns = self.settings.preparations.columns
         return FeatureSize(columns, 4 * self.adjacency.n_nodes * columns)
 
     def remake(self, adjacency: Adjacency) -> Features:
+        """The features of the same nodes with other edges."""
+        structural = self.structural(adjacency)
+        return structural if self.given is None else beside(self.given, structural, self.structure_share)
+
+    def structural(self, adjacency: Adjacency) -> Features:
         """Compute structural features of a graph, within the memory limit."""
         preparations, resources = self.settings.preparations, self.settings.resources
         return read_features(

@@ -51,6 +51,12 @@ class Settings:
             return self.preparations.preprocessing
         return AUTO if self.method.n_hops == AUTO else "none"
 
+    @property
+    def structure(self) -> str | int:
+        """Structural columns beside features: "none", "auto" or a number."""
+        structure = self.preparations.structure
+        return "none" if structure == AUTO and self.method.n_hops != AUTO else structure
+
     def with_hops(self, n_hops: int) -> Settings:
         """Settings with another number of hops and the same preprocessing."""
         return replace(

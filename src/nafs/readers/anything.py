@@ -11,7 +11,7 @@ from nafs.readers.frameworks import from_igraph, from_networkx, from_pyg
 
 
 def as_graph(graph: Any) -> Graph:
-    """A Graph from whatever people have: a Graph, NetworkX, igraph, PyG ``Data``, or tables.
+    """Convert any supported graph object: a Graph, NetworkX, igraph, PyG ``Data``, or tables.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ def as_graph(graph: Any) -> Graph:
     """
     if isinstance(graph, Graph):
         return graph
+    if _is_table(graph):
+        return from_edges(graph)
     # A library is recognised by its objects, so that none has to be imported.
     if hasattr(graph, "nodes") and hasattr(graph, "is_multigraph"):
         return from_networkx(graph)
@@ -43,8 +45,6 @@ def as_graph(graph: Any) -> Graph:
         )
     if hasattr(graph, "edge_index"):
         return from_pyg(graph)
-    if _is_table(graph):
-        return from_edges(graph)
     if isinstance(graph, tuple) and len(graph) == 2 and all(_is_table(part) for part in graph):
         return from_edges(*graph)
     kind = f"{type(graph).__module__}.{type(graph).__qualname__}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from nafs._support.errors import InputError, MemoryLimitError, Parameter, Part
 
+_LONGEST = 80  # characters of a value in a message
 _TEXT_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
     (
         r"Expected Number of Columns: (?P<wanted>\d+) Found: (?P<found>\d+)",
@@ -79,7 +80,8 @@ def explain(
         return OSError(f"{file}: no room for what sorting on disk takes ({_first_line(message)}); make room")
     for pattern, reason in _TEXT_REASONS if text else _PARQUET_REASONS:
         if match := re.search(pattern, message):
-            parts = [part.format(**match.groupdict()) if isinstance(part, str) else part for part in reason]
+            words = {name: _short(word) for name, word in match.groupdict().items()}
+            parts = [part.format(**words) if isinstance(part, str) else part for part in reason]
             if line == ", line 1":
                 parts += ["; if line 1 names the columns, set ", Parameter("header", True)]
             return InputError(f"{file}{line}: ", *parts)
@@ -92,6 +94,11 @@ def _is_full(message: str) -> bool:
         re.search(r'(?i)^IO Error: (could not write|.*failed to .*write|[^"]*no space left)', message)
         is not None
     )
+
+
+def _short(word: str | None) -> str:
+    word = word or ""
+    return word if len(word) <= _LONGEST else f"{word[:_LONGEST]}..."
 
 
 def _first_line(text: str) -> str:

@@ -144,7 +144,7 @@ def from_pyg(
                 " and the steps that link them with ",
                 Parameter("meta_path"),
             )
-        return meta_path_graph(data, node_type, meta_path, _array)
+        return meta_path_graph(data, node_type, meta_path, _array, directed=directed, self_loops=self_loops)
     edge_index = getattr(data, "edge_index", None)
     if edge_index is None:
         raise InputTypeError(

@@ -14,7 +14,15 @@ from nafs.graph import Graph
 EdgeType = tuple[str, str, str]
 
 
-def meta_path_graph(data: Any, node_type: str, meta_path: Sequence[EdgeType], to_array: Any) -> Graph:
+def meta_path_graph(
+    data: Any,
+    node_type: str,
+    meta_path: Sequence[EdgeType],
+    to_array: Any,
+    *,
+    directed: bool = False,
+    self_loops: bool = False,
+) -> Graph:
     """The nodes of one type; the weight of an edge is the number of paths between its ends.
 
     Parameters
@@ -29,7 +37,7 @@ def meta_path_graph(data: Any, node_type: str, meta_path: Sequence[EdgeType], to
     Returns
     -------
     Graph
-        Undirected; paths from a node to itself are dropped.
+        Paths from a node to itself are self-loops, which are dropped unless asked for.
     """
     known = [tuple(kind) for kind in data.edge_types]
     if node_type not in data.node_types:
@@ -44,6 +52,9 @@ def meta_path_graph(data: Any, node_type: str, meta_path: Sequence[EdgeType], to
             raise InputError(Parameter("meta_path"), f" continues from {at!r}, but the next step is {step}")
         source, target = to_array(data[step].edge_index)
         shape = (int(data[step[0]].num_nodes), int(data[step[2]].num_nodes))
+        for ends, count, kind in ((source, shape[0], step[0]), (target, shape[1], step[2])):
+            if len(ends) and not 0 <= int(ends.min()) <= int(ends.max()) < count:
+                raise InputError(f"the edges {step} name {kind} {int(ends.max())}, but there are {count}")
         matrix = sp.csr_array((np.ones(len(source)), (source, target)), shape=shape)
         product, at = (matrix if product is None else product @ matrix), step[2]
     if product is None or at != node_type:
@@ -57,6 +68,10 @@ def meta_path_graph(data: Any, node_type: str, meta_path: Sequence[EdgeType], to
         product,
         None if x is None else to_array(x),
         labels=labels if usable else None,
-        directed=False,
-        notes=[f"{node_type} nodes, linked over {' → '.join(step[1] for step in meta_path)}"],
+        directed=directed,
+        self_loops=self_loops,
+        notes=[
+            f"{node_type} nodes, linked over {' → '.join(step[1] for step in meta_path)}; weights count "
+            "paths, and edge weights of the steps are not used"
+        ],
     )

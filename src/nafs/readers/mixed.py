@@ -55,6 +55,7 @@ def encode(
     """The encoder of a table without ids and labels, and its features before they are balanced."""
     forced = {*text, *category}
     for name in table.column_names:
+        _refuse_nested(table[name], name, where)
         if name not in forced:
             _refuse_typing_errors(table[name], name, where)
     encoder = TableEncoder.fit(table, text=text, category=category)
@@ -82,18 +83,37 @@ def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
     )
 
 
+def _refuse_nested(column: Any, name: str, where: str) -> None:
+    """Lists and records beside columns of words, dates or missing values have no meaning here."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
+        raise InputError(
+            f"{where}: column {name!r} holds {column.type}, which cannot be encoded beside words, dates or "
+            "missing values; leave it out with ",
+            Parameter("ignore"),
+        )
+
+
 def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
     """Raise where a column holds mostly numbers and a few words: more likely a mistake than a category."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
+    if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
+        raise InputError(f"{where}: column {name!r} holds an infinite value; correct it or leave it empty")
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return
     values = [value for value in column.to_pylist() if value not in (None, "")]
     words = [value for value in values if not is_number(value)]
+    if len(words) < (1 - _MOSTLY) * len(values):
+        endless = [value for value in values if value not in words and abs(float(value)) == float("inf")]
+        if endless:
+            raise InputError(f"{where}: {endless[0]!r} in column {name!r} is infinite; correct it")
     if values and 0 < len(words) < (1 - _MOSTLY) * len(values):
         raise InputError(
-            f"{where}: {words[0]!r} in column {name!r} is not a number, but most values are; correct it, "
-            "leave the column out with ",
+            f"{where}: {words[0][:80]!r} in column {name!r} is not a number, but most values are; "
+            "correct it, leave the column out with ",
             Parameter("ignore"),
             ", or say that it holds words with ",
             Parameter("category"),

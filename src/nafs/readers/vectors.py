@@ -18,6 +18,8 @@ from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
 from nafs.readers.tables import TableOptions, is_parquet
 
+_MOST_HOPS = 100_000
+
 
 def read_embedding(
     path: str | os.PathLike[str], graph: Graph | None = None
@@ -81,6 +83,18 @@ def read_embedding(
     return _checked(np.asarray(matrix)[places], name), graph.id_array, labels, about
 
 
+def _checked_about(about: Any, name: str) -> dict[str, Any]:
+    """Settings of an embedding from its metadata; numbers of hops that nobody can have used are refused."""
+    if not isinstance(about, dict):
+        return {}
+    hops = about.get("n_hops")
+    if hops is not None and (type(hops) is not int or not 0 <= hops <= _MOST_HOPS):
+        raise InputError(
+            f"{name}: its metadata says n_hops = {str(hops)[:40]}, which cannot be; embed it again"
+        )
+    return about
+
+
 def _parquet_about(name: str) -> dict[str, Any]:
     import pyarrow.parquet
 
@@ -89,7 +103,7 @@ def _parquet_about(name: str) -> dict[str, Any]:
         about = json.loads(found)
     except ValueError:
         return {}
-    return about if isinstance(about, dict) else {}
+    return _checked_about(about, name)
 
 
 def _about(path: Path) -> dict[str, Any]:
@@ -97,7 +111,7 @@ def _about(path: Path) -> dict[str, Any]:
         about = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return about if isinstance(about, dict) else {}
+    return _checked_about(about, str(path))
 
 
 def _numbers(name: str) -> NDArray[Any]:

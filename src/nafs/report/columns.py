@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Labels
-from nafs.graph.ids import id_column, positions
-from nafs.readers.columns import id_name, pick
+from nafs.graph.ids import check_unique, positions, same_kind
+from nafs.graph.ids import id_column as as_ids
+from nafs.graph.node_columns import choose_id, listed, pick
 from nafs.readers.tables import Table, TableOptions
 
 MOST_COLUMNS = 12  # shown unless columns are named
@@ -106,14 +107,20 @@ def columns_of_table(
     Without names, text, categories and dates come first; a table of many numbers is a matrix of features
     and adds none of them.
     """
-    places = positions(id_column(table.column(0).combine_chunks(), where), ids)
+    keys = as_ids(table.column(0).combine_chunks(), where)
+    check_unique(keys, where)
+    keys, known = same_kind(keys, ids)
+    places = positions(keys, known)
     if len(places) and (places < 0).all():
         raise InputError(
-            f"{where}: none of its ids is a node of the embedding; name the id column with ", Parameter("id")
+            f"{where}: none of its ids is a node of the embedding; name the id column with ",
+            Parameter("id_column"),
         )
     unknown = [name for name in names or () if name not in table.column_names]
     if unknown:
-        raise InputError(f"{where} has no column {unknown[0]!r}; its columns are {_some(table.column_names)}")
+        raise InputError(
+            f"{where} has no column {unknown[0]!r}; its columns are {listed(table.column_names, 12)}"
+        )
     wanted = names or [name for name in table.column_names[1:] if not name.startswith("Unnamed: ")]
     rows = _taken(table.select(list(wanted)), places)
     columns = [column for name in wanted if (column := _column(name, rows[name]))]
@@ -130,7 +137,7 @@ def read_columns(
     ids: Any,
     names: Sequence[str] | None = None,
     *,
-    id: str | int | None = None,  # noqa: A002 - what the column is called
+    id_column: str | int | None = None,
     options: TableOptions | None = None,
 ) -> list[Column]:
     """Columns of a file (.csv, .tsv, .parquet) for nodes, by their ids.
@@ -142,8 +149,8 @@ def read_columns(
         Of the nodes, in their order.
     names : sequence of str, optional
         Which columns; by default those that are good to look at, at most 12.
-    id : str or int, optional
-        The column of ids.
+    id_column : str or int, optional
+        The column of ids; by default the one that holds those of the nodes.
     options : TableOptions, optional
 
     Returns
@@ -153,14 +160,19 @@ def read_columns(
     import pyarrow as pa
 
     table = Table(str(path), options or TableOptions())
-    key = id_name(table.columns, id, str(path))
-    wanted = [str(pick(table.columns, name, "columns", str(path))) for name in names or ()]
-    others = wanted or [name for name in table.columns if name not in (key, *table.unnamed)]
+    index = table.index
+    listed_names = [name for name in table.columns if index is None or name != index.column]
+    key = choose_id(listed_names, table.column, ids, index=index, wanted=id_column, where=str(path))
+    wanted = [str(pick(listed_names, name, "page", str(path))) for name in names or ()]
+    others = wanted or [name for name in listed_names if name != key]
     if len(others) > 10 * _WIDE and not wanted:
         return []  # a matrix of features
     chosen = list(dict.fromkeys([key, *others]))
-    batches = list(table.batches(chosen, ["VARCHAR"] * len(chosen), 1 << 16))
-    read = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in chosen})
+    held = [name for name in chosen if name in table.columns]
+    batches = list(table.batches(held, ["VARCHAR"] * len(held), 1 << 16))
+    read = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in held})
+    if key not in held:  # a range of numbers that pandas describes but does not store
+        read = read.add_column(0, key, table.column(key))
     if table.text:
         read = pa.table({name: _typed(read[name]) if name != key else read[name] for name in chosen})
     return columns_of_table(read, ids, wanted or None, str(path))
@@ -209,7 +221,3 @@ def _column(title: str, values: Any) -> Column | None:
     if distinct <= max(2, min(MOST_CLASSES, len(values) // 3)):
         return category(title, codes, encoded.dictionary.to_pylist())
     return Column(title, "text", values.to_pylist())
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

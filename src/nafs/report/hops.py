@@ -61,7 +61,10 @@ def replayed(
     steps = sorted({*STEPS, middle})
     start = steps.index(middle)
     maps = []
-    for weighting, title in (("adaptive", "NAFS, K = {K} hops"), ("last", "Plain smoothing Â^K X, K = {K} hops")):
+    for weighting, title in (
+        ("adaptive", "NAFS, K = {K} hops"),
+        ("last", "Plain smoothing Â^K X, K = {K} hops"),
+    ):
         model = NAFS(steps[-1], 0.5, weighting=weighting, n_threads=n_threads)
         rows = [matrix[nodes] for _, matrix in model.sweep(Graph(adjacency, narrow), hops=steps)]
         found: dict[int, NDArray[np.float64]] = {}

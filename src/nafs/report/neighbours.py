@@ -16,13 +16,13 @@ _PAIRS = 1 << 18  # compared at a time
 
 
 def nearest_for_page(rows: NDArray[np.int64], scores: NDArray[np.float32]) -> dict[str, Any]:
-    """The nearest nodes of each node, with scores in 8 bits."""
+    """The nearest nodes of each node, with scores in 16 bits."""
     k = min(NEAREST, rows.shape[1])
     shares = np.clip(scores[:, :k] / 2 + 0.5, 0, 1)
     return {
         "k": k,
         "rows": rows[:, :k].astype(np.int32),
-        "scores": np.rint(shares * 255).astype(np.uint8),
+        "scores": np.rint(shares * 65535).astype(np.uint16),
     }
 
 
@@ -49,7 +49,7 @@ def suggestions_for_page(adjacency: Adjacency, near: NDArray[np.int64]) -> dict[
 def suggestions(
     adjacency: Adjacency, nodes: NDArray[np.int64], near: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of the nearest nodes of some nodes, the first few without an edge, and how many neighbours they share."""
+    """The nearest nodes without an edge, a few for each node, and how many neighbours they share."""
     matrix = (adjacency.to_scipy() != 0).astype(np.int32)
     n, k = matrix.shape[0], near.shape[1]
     linked = np.zeros(near.shape, bool)

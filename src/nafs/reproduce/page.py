@@ -39,7 +39,7 @@ def update_page(text: str, store: Store, earlier: Earlier) -> str:
     tables = {task.name: _comparison(task, store, earlier.get(task.name, {})) for task in TASKS}
     for name, numbers in SPARSE.items():
         tables[name] = _sparsity(name, numbers, store, earlier.get(name, {}))
-    tables["missing"] = _missing(store)
+    tables["missing"] = _missing(store, earlier)
     for name, lines in tables.items():
         if lines:
             before, mark, rest = text.partition(f"<!-- {name} -->\n")
@@ -53,8 +53,8 @@ TASKS = (comparison.LINKS, comparison.CLUSTERING, comparison.CLASSIFICATION)
 SPARSE = {"edge-sparsity": published.WITHOUT_EDGES, "feature-sparsity": published.WITHOUT_FEATURES}
 
 
-def summary(values: Values | None, metrics: Sequence[str]) -> str:
-    """Means and deviations of several metrics, and the number of seeds where it is not ten.
+def summary(values: Values | None, metrics: Sequence[str], seeds: int = SEEDS) -> str:
+    """Means and deviations of several metrics, and the number of seeds where some are missing.
 
     Examples
     --------
@@ -68,16 +68,16 @@ def summary(values: Values | None, metrics: Sequence[str]) -> str:
         return show(values, "")
     means = " / ".join(f"{100 * np.mean(values[metric]):.1f}" for metric in metrics)
     count = len(values[metrics[0]])
-    if count == 1:
-        return means
     spread = " / ".join(f"{100 * np.std(values[metric]):.1f}" for metric in metrics)
-    return f"{means} ± {spread}" + (f" ({count})" if count != SEEDS else "")
+    return (f"{means} ± {spread}" if count > 1 else means) + (f" ({count})" if count < seeds else "")
 
 
 def _fuller(values: Values | None, metrics: Sequence[str], before: str | None, seeds: range) -> str:
     """The result of the earlier run where fewer seeds are measured by now."""
     count = 0 if values is None else len(values.get(metrics[0], seeds))
-    return f"{before} †" if before is not None and count < len(seeds) else summary(values, metrics)
+    return (
+        f"{before} †" if before is not None and count < len(seeds) else summary(values, metrics, len(seeds))
+    )
 
 
 def _comparison(task: Task, store: Store, earlier: Mapping[str, Mapping[str, str]]) -> list[str]:
@@ -115,7 +115,8 @@ def _row(
         row.append("" if numbers is None else " / ".join(f"{number:.1f}" for number in numbers[name]))
         row.append(_fuller(values, task.metrics, earlier.get(title, {}).get(name), task.seeds(rival, SEEDS)))
         if name == "cora" and values is not None and "cpu" in values:
-            cost = [f"{np.median(values['cpu']):.2g} s", f"{max(values.get('bytes', [0])) / 1e6:.0f} MB"]
+            memory = f"{max(values['bytes']) / 1e6:.0f} MB" if "bytes" in values else ""
+            cost = [f"{np.median(values['cpu']):.2g} s", memory]
     return [*row, *cost]
 
 
@@ -143,14 +144,14 @@ def _sparsity(
     return _markdown(header, rows)
 
 
-def _missing(store: Store) -> list[str]:
+def _missing(store: Store, earlier: Earlier) -> list[str]:
     """Which cells of the three comparisons are not measured, or with fewer seeds."""
     lines = []
     for task in TASKS:
         for name in task.datasets:
             none, few = [], []
             for rival in RIVALS.values():
-                if task.name not in rival.tasks:
+                if task.name not in rival.tasks or name in earlier.get(task.name, {}).get(rival.name, {}):
                     continue
                 keys = task.keys(name, rival, SEEDS)
                 count = sum(key in store for key in keys)

@@ -31,13 +31,13 @@ def fit(problem: Problem, seed: int, progress: Progress, *, most: int) -> NDArra
     best, least = None, np.inf
     for hop, state in model.sweep(problem.features, adjacency=lazy):
         progress(hop, most)
-        codes = cluster(left_vectors(state, clusters), clusters, method="kmeans", n_init=3)
+        codes = cluster(left_vectors(state, clusters, rounds=2), clusters, method="kmeans", n_init=3)
         width = spread(state, codes)
         if width > least:
             break
         best, least = state, width
     assert best is not None
-    return left_vectors(best, clusters) if problem.task == "clustering" else best
+    return left_vectors(best, clusters, rounds=2) if problem.task == "clustering" else best
 
 
 def spread(matrix: NDArray[Any], clusters: NDArray[np.int64]) -> float:

@@ -30,11 +30,11 @@ def leading_eigenpairs(operator: Any, count: int) -> tuple[NDArray[np.float64], 
     return values, vectors
 
 
-def left_vectors(matrix: Any, count: int) -> NDArray[np.float32]:
-    """Left singular vectors of the largest singular values."""
+def left_vectors(matrix: Any, count: int, *, rounds: int = 4) -> NDArray[np.float32]:
+    """Left singular vectors of the largest singular values, by some rounds of power iteration."""
     from sklearn.utils.extmath import randomized_svd
 
-    left, _, _ = randomized_svd(matrix, min(count, *matrix.shape), n_iter=4, random_state=0)
+    left, _, _ = randomized_svd(matrix, min(count, *matrix.shape), n_iter=rounds, random_state=0)
     return np.asarray(left, np.float32)
 
 

@@ -32,15 +32,15 @@ def search_clusters(question: Question) -> ClusterSearch:
 
 
 def choose_for_clusters(question: Question) -> Choice:
-    """The clusters that most partitions agree on, and the number of hops that they are found best with."""
-    found = search_clusters(question).cluster(_wanted(question))
+    """The clusters that most partitions agree on, and the number of hops that reproduces them best."""
+    clustering = search_clusters(question).cluster(_wanted(question), question.preparations.seed)
     return Choice(
-        found.n_hops,
+        clustering.n_hops,
         question.preprocessing,
         question.centers[0],
-        found.reasons,
-        found.curve,
-        clustering=found,
+        clustering.reasons,
+        clustering.curve,
+        clustering=clustering,
     )
 
 

@@ -67,20 +67,31 @@ class Preparation:
 
     @property
     def checksum(self) -> str:
-        """CRC-32 of the fitted numbers, which identifies the preparation."""
-        numbers = (self.scale, self.shift, self.common, self.directions)
-        return f"{crc_of(*(array for array in numbers if array is not None)):08x}"
+        """What identifies the preparation: its kind, its centre, and a CRC-32 of each fitted array."""
+        arrays = (self.scale, self.shift, self.common, self.directions)
+        numbers = ("none" if array is None else f"{crc_of(array):08x}" for array in arrays)
+        return "-".join([self.kind, self.center, *numbers])
 
     def apply(self, features: Features) -> Features:
         """Apply the preparation to features; returns the same object if there is nothing to do."""
         if self.shift is not None and self.scale is not None:
-            moved = features.toarray() - self.shift.astype(np.float32)
-            features = read_features(moved * self.scale.astype(np.float32))
+            matrix = _own_dense(features)
+            matrix -= self.shift.astype(np.float32)
+            matrix *= self.scale.astype(np.float32)
+            features = read_features(matrix)
         elif self.kind != "none":
             features = features.unit_rows(self.scale)
         if self.common is not None:
-            features = read_features(features.toarray() - self.common.astype(np.float32))
+            matrix = _own_dense(features)
+            matrix -= self.common.astype(np.float32)
+            features = read_features(matrix)
         return features if self.directions is None else _projected(features, self.directions)
+
+
+def _own_dense(features: Features) -> NDArray[np.float32]:
+    """The features as a dense array that may be changed."""
+    matrix = features.toarray()
+    return matrix.copy() if matrix is features.dense else matrix
 
 
 def find_preparation(

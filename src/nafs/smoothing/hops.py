@@ -153,7 +153,7 @@ class Hops:
         whole = whole or Whole(features.largest)
         norms = features.norms if whole.norms is None else whole.norms
         if order is not None:
-            norms = norms[order.nodes]
+            norms = np.take(norms, order.nodes, out=allocate((n,), np.float32))
         self.layout = Layout(n, f, groups, state_dtype)
         self.graph, self.features, self.method = graph, features, method
         self.hop = -1
@@ -179,7 +179,7 @@ class Hops:
                 centre_norms = np.linalg.norm(centres.reshape(-1, groups, f), axis=2).astype(np.float32)
             self._centres = centres
             if order is not None:
-                component = component[order.nodes]
+                component = np.take(component, order.nodes, out=allocate((n,), np.int32))
 
         workspace = workspace or Workspace(self.layout, method)
         self._state, self._next = workspace.states(self.layout)

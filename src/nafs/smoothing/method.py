@@ -35,6 +35,8 @@ __all__ = [
 AUTO = "auto"
 DEFAULT_R = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
+MOST_HOPS = 100_000  # every graph is smooth long before
+
 
 @dataclass(frozen=True)
 class Method:
@@ -118,6 +120,8 @@ def check_hops(n_hops: Any, name: str = "n_hops") -> int:
         raise InputTypeError(Parameter(name), f" must be an integer; got {n_hops!r}")
     if n_hops < 0:
         raise InputError(Parameter(name), f" must be 0 or more; got {n_hops}")
+    if int(n_hops) > MOST_HOPS:
+        raise InputError(Parameter(name), f" must be at most {MOST_HOPS:,}; got {str(n_hops)[:30]}")
     return int(n_hops)
 
 

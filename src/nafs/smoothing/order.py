@@ -19,6 +19,7 @@ from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency
 from nafs.smoothing import _kernel
 
+CACHED_STATE = 16 << 20  # bytes; a state that lives in the cache is read fast in any order
 _PAYS_FROM = 1500  # columns x hops for each thread; measured where one hop gains the least
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.atomic import check_target, whole_file
+from nafs._support.atomic import check_file_target, whole_file
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError
 from nafs.writers.tables import PARQUET, TEXT, RowsWritten, write_table
@@ -25,10 +25,10 @@ def check_embedding_target(path: str | os.PathLike[str], layout: str, *, force: 
     if not name.lower().endswith((*TEXT, *PARQUET, ".npy")):
         raise InputError(f"{name}: embeddings are written as .parquet, .csv, .tsv (also .gz) or .npy")
     check_choice("layout", layout, LAYOUTS)
-    check_target(Path(name), force=force)
+    check_file_target(Path(name), force=force)
     if name.lower().endswith(".npy"):
-        check_target(ids_beside(name), force=force)
-        check_target(about_beside(name), force=force)
+        check_file_target(ids_beside(name), force=force)
+        check_file_target(about_beside(name), force=force)
 
 
 def ids_beside(path: str) -> Path:

@@ -61,14 +61,14 @@ void cached_panel(const Cached& job, int64_t panel, float* buffer) {
       for (int v = 0; v < kVectors; ++v) store8(sum + i * kColumns + 8 * v, z[v] * job.weights[i]);
   }
   Hop hop;
-  hop.graph = job.graph, hop.stride = kColumns;
+  hop.graph = job.graph, hop.stride = kColumns, hop.edges = job.graph.indptr[n];
   bool owing = false;  // as in hop_batch: two hops enter the sum at once
   for (int64_t k = 1; k <= job.hops; ++k, std::swap(state, next)) {
     const float* now = parts ? nullptr : job.weights + k * n;
     const bool postpone = !owing && k < job.hops;
     hop.state = state;
     for (int64_t i = 0; i < n; ++i) {
-      gather_lanes<kVectors, weighted, false, false, float>(hop, i, 0, 8, z);
+      gather_lanes<kVectors, weighted, false, float>(hop, i, 0, 8, z);
       for (int v = 0; v < kVectors; ++v) store8(next + i * kColumns + 8 * v, z[v]);
       if (parts)
         add_parts(z, x + i * kColumns, parts + 2 * (k * n + i));

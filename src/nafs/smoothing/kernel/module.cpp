@@ -4,6 +4,10 @@
 #include "arrays.h"
 #include "threads.h"
 
+#if defined(NAFS_V3)
+#include <cpuid.h>
+#endif
+
 namespace nafs {
 
 const Kernels* active = &baseline::kernels;
@@ -12,7 +16,9 @@ namespace {
 
 bool has_v3() {
 #if defined(NAFS_V3)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  unsigned a, b, c, d;  // not every compiler knows f16c by name
+  const bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+  return f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #else
   return false;
 #endif

@@ -1,0 +1,131 @@
+"""Hops over renumbered nodes against a bare gather in the given order, and what renumbering costs."""
+
+from __future__ import annotations
+
+import numpy as np
+from common import (
+    THREADS,
+    Result,
+    amazon,
+    arxiv,
+    random_features,
+    ratio_of,
+    show_seconds,
+    show_turns,
+    side_by_side,
+)
+
+from nafs import NAFS
+from nafs.engines import memory
+from nafs.graph import Adjacency, read_features
+from nafs.smoothing import Method, _kernel
+from nafs.smoothing.hops import Hops
+from nafs.smoothing.order import community_order
+
+COLUMNS = 128
+SPARSE_NODES, SPARSE_DEGREE = 89_000, 10
+
+
+def run() -> list[Result]:
+    graphs = {"amazon0601": amazon(), "arXiv": arxiv()}
+    shuffled = shuffle(graphs["amazon0601"])
+    results = [
+        *one_hop("amazon0601", graphs["amazon0601"], 0.85),
+        *one_hop("amazon0601, shuffled ids", shuffled, 0.6),
+        *one_hop("arXiv", graphs["arXiv"], 0.85),
+        *one_hop("ring of 89k nodes, 10 edges each, shuffled ids", ring(SPARSE_NODES, SPARSE_DEGREE), 1.3),
+    ]
+    for name, bound in (("amazon0601", 1.35), ("arXiv", 1.3)):
+        results.append(whole_run(name, graphs[name], bound))
+    return results
+
+
+def one_hop(name: str, graph: Adjacency, bound: float) -> list[Result]:
+    """A hop over renumbered nodes / the gather of the given order; and the order / a hop in the given one."""
+    X = read_features(random_features(graph.n_nodes, COLUMNS))
+    method = Method(10_000, (0.5,))
+    order = community_order(graph, n_threads=THREADS)
+    given = Hops(graph, X, method, method.r, n_threads=THREADS)
+    renumbered = Hops(
+        graph, X, method, method.r, n_threads=THREADS, order=order, arranged=X.take(order.nodes)
+    )
+    in_place = Hops(graph, X, method, method.r, n_threads=THREADS, order=order)
+    for hops in (given, renumbered, in_place):
+        hops.advance()
+
+    def two(hops: Hops) -> None:  # as a run has them: every other hop adds two to the sum
+        hops.advance(postpone=True)
+        hops.advance(postpone=True)
+
+    def gathers() -> None:
+        for _ in range(2):
+            _kernel.gather(graph.indptr, graph.indices, given._state, THREADS)
+
+    before, after, without_copy, probe, ordering = side_by_side(
+        lambda: two(given),
+        lambda: two(renumbered),
+        lambda: two(in_place),
+        gathers,
+        lambda: community_order(graph, n_threads=THREADS),
+        repeats=9,
+    )
+    detail = show_seconds(hop=after, gather=probe) + f" for two; {show_turns(after, probe)}"
+    results = [
+        Result.at_most(
+            f"hop in community order / gather as given, {name}", ratio_of(after, probe), bound, detail
+        ),
+        Result.at_least(
+            f"hop as given / in community order, features not copied, {name}",
+            ratio_of(before, without_copy),
+            1.0,
+            show_turns(before, without_copy),
+        ),
+    ]
+    one = [seconds / 2 for seconds in before]
+    results.append(
+        Result.at_most(
+            f"community order / a hop, {name}",
+            ratio_of(ordering, one),
+            5.0,
+            show_seconds(order=ordering, hop=one),
+        )
+    )
+    return results
+
+
+def whole_run(name: str, graph: Adjacency, bound: float) -> Result:
+    """The default run without the order / with it, ordering included."""
+    X = random_features(graph.n_nodes, COLUMNS)
+    model = NAFS(n_threads=THREADS)
+
+    def fit(cached_state: int) -> None:
+        usual, memory.CACHED_STATE = memory.CACHED_STATE, cached_state
+        try:
+            model.fit(X, adjacency=graph)
+        finally:
+            memory.CACHED_STATE = usual
+
+    given, ordered = side_by_side(
+        lambda: fit(1 << 50), lambda: fit(memory.CACHED_STATE), repeats=3, warm_up=False
+    )
+    detail = show_seconds(given=given, ordered=ordered) + "; " + show_turns(given, ordered)
+    return Result.at_least(
+        f"default run as given / in community order, {name} x {COLUMNS}",
+        ratio_of(given, ordered),
+        bound,
+        detail,
+    )
+
+
+def shuffle(graph: Adjacency) -> Adjacency:
+    """The same graph with its ids shuffled, as they come from most databases."""
+    nodes = np.random.default_rng(0).permutation(graph.n_nodes).astype(np.int32)
+    return community_order(graph, n_threads=THREADS, nodes=nodes).graph
+
+
+def ring(n: int, degree: int) -> Adjacency:
+    """Every node joined to those next to it, ids shuffled: sparse, with an order that can be found."""
+    near = np.concatenate([np.arange(-(degree // 2), 0), np.arange(1, degree // 2 + 1)])
+    indices = (np.arange(n)[:, None] + near) % n
+    graph = Adjacency(np.arange(0, n * degree + 1, degree), indices.astype(np.int32).ravel())
+    return shuffle(graph)

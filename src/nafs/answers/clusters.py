@@ -1,0 +1,81 @@
+"""The cluster of every node, and a table that describes each cluster in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.clustering import Clustering
+from nafs.clustering.description import Cluster, NodeFacts, describe_clusters
+from nafs.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """The cluster of every node.
+
+    Attributes
+    ----------
+    ids : Arrow array
+    clustering : Clustering
+        The labels, how many candidates agreed with them and how much, and the reasons.
+    described : list of Cluster
+        Name, size, cohesion, typical nodes and words of each cluster.
+    """
+
+    ids: Any
+    clustering: Clustering
+    described: list[Cluster]
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Cluster of each node, numbered from 0."""
+        return self.clustering.labels
+
+    def explain(self) -> str:
+        """How the clusters were found and how far they can be trusted, a line each."""
+        return self.clustering.explain()
+
+    def to_arrow(self) -> Any:
+        """An Arrow table: id, number and name of the cluster."""
+        import pyarrow as pa
+
+        names = pa.array([cluster.name for cluster in self.described])
+        return pa.table({"id": self.ids, "cluster": self.labels, "name": names.take(pa.array(self.labels))})
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def description(self) -> Any:
+        """A table that describes each cluster: size, cohesion, typical nodes, what distinguishes it."""
+        import pyarrow as pa
+
+        shown = self.ids.to_pylist() if len(self.ids) < 10_000 else None
+
+        def typical(rows: list[int]) -> str:
+            return ", ".join(str(shown[i] if shown else self.ids[i].as_py()) for i in rows)
+
+        return pa.table(
+            {
+                "cluster": np.arange(len(self.described)),
+                "name": [cluster.name for cluster in self.described],
+                "size": [cluster.size for cluster in self.described],
+                "cohesion": [cluster.cohesion for cluster in self.described],
+                "typical": [typical(cluster.typical) for cluster in self.described],
+                "distinguished_by": [cluster.words for cluster in self.described],
+            }
+        )
+
+
+def clusters_of(
+    matrix: NDArray[Any], ids: Any, clustering: Clustering, graph: Graph | None = None
+) -> Clusters:
+    """A clustering with its clusters described by the features of a graph, where they have names."""
+    facts = None
+    if graph is not None and graph.features is not None and graph.feature_names is not None:
+        facts = NodeFacts(features=(graph.features.matrix, list(graph.feature_names)))
+    return Clusters(ids, clustering, describe_clusters(clustering.labels, matrix, ids.to_pylist(), facts))

@@ -1,0 +1,75 @@
+"""`nafs cluster`: the cluster of every node, and what each cluster is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from nafs._support.errors import InputError, Parameter
+from nafs.answers import clusters_of
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
+from nafs.cli.flags import command, flag
+from nafs.cli.options import OUTPUT, Force, TableFile, TablePrinting, beside
+from nafs.cli.reading import Edges, Reading, read, table_options
+from nafs.cli.similar import check_table_target, show_table, write_table_file
+from nafs.embedding import embed
+from nafs.readers.joined import joined
+
+FOR_CLUSTERS = EmbeddingOptions(n_hops="auto")
+
+
+@command
+def cluster(
+    edges: Edges,
+    reading: Reading,
+    running: RunOptions,
+    printing: TablePrinting,
+    options: EmbeddingOptions = FOR_CLUSTERS,
+    output: TableFile = None,
+    described: Annotated[
+        str | None,
+        flag(
+            "--describe",
+            metavar="FILE",
+            help="Write a table that describes each cluster "
+            "[dim](default: beside the output, as NAME.clusters.csv)[/dim].",
+            panel=OUTPUT,
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Cluster the nodes of a graph without labels, and say what each cluster is about.
+
+    The number of clusters is chosen too, unless --clusters gives it. Without an output the clusters are
+    described on the terminal.
+
+    [dim]nafs cluster edges.csv -f features.csv -o clusters.csv[/dim]
+    """
+    run = printing.start()
+    if output is not None and described is None:
+        described = str(Path(output).with_suffix("")) + ".clusters.csv"
+    if output is not None and output == described:
+        raise InputError(
+            Parameter("output"), " and ", Parameter("described"), f" are the same file, {output}"
+        )
+    for target in (output, described):
+        check_table_target(target, force=force)
+    graph = read(run, edges, reading, scratch_dir=beside(output))
+    with run.stage("embed"):
+        embedding = embed(graph, **options.for_library(running))
+    assert embedding.choice is not None
+    run.notes += embedding.choice.reasons
+    with run.stage("describe"):
+        if embedding.choice.clustering is None:
+            answer = embedding.cluster(options.n_clusters or "auto", graph=graph)
+            run.notes += answer.clustering.reasons
+        else:
+            answer = clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
+    if output is None:
+        show_table(run, answer.description(), described, force=force)
+        return
+    assert described is not None
+    table = joined(answer.to_arrow(), reading.features, table_options(reading))
+    write_table_file(answer.description(), described, force=force)
+    run.notes.append(f"{described} describes the {len(answer.described)} clusters")
+    show_table(run, table, output, force=force)

@@ -1,0 +1,70 @@
+"""Answers joined to the user's own table of nodes: the same rows in the same order, with more columns."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from nafs.readers.matrices import is_matrix
+from nafs.readers.tables import Table, TableOptions
+
+_ROWS = 1 << 16
+
+
+def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOptions | None = None) -> Any:
+    """The table of nodes with the columns of the answers; nodes that only the edges name come last.
+
+    Parameters
+    ----------
+    answers : Arrow table
+        Its first column is the id of each node, in the order of the graph.
+    nodes : path, optional
+        The table that the features came from. For a matrix, stdin or None the answers come back alone.
+    options : TableOptions, optional
+        How a text table is written.
+
+    Returns
+    -------
+    Arrow table
+    """
+    import pyarrow as pa
+
+    if nodes is None or os.fspath(nodes) == "-" or is_matrix(os.fspath(nodes)):
+        return answers
+    table = Table(os.fspath(nodes), options or TableOptions())
+    kinds = [table.kinds.get(name, "VARCHAR") for name in table.columns]
+    batches = list(table.batches(table.columns, kinds, _ROWS))
+    rows = pa.Table.from_batches(batches)
+    ids = answers.column(0)
+    key = _key_of(rows, ids)
+    if key is None:  # the rows were not taken in their order
+        return answers
+    missing = answers.num_rows - rows.num_rows
+    columns = {}
+    for name in rows.column_names:
+        kind = rows.schema.field(name).type
+        if name == key:
+            columns[name] = rows[name] if not missing else ids
+        else:
+            columns[name] = pa.chunked_array([*rows[name].chunks, pa.nulls(missing, kind)])
+    for name in answers.column_names[1:]:
+        free = name
+        while free in columns:
+            free = f"nafs_{free}"
+        columns[free] = answers[name]
+    return pa.table(columns)
+
+
+def _key_of(rows: Any, ids: Any) -> str | None:
+    """The column that holds the ids of the first nodes, in order."""
+    import pyarrow as pa
+
+    first = ids.slice(0, rows.num_rows).cast(pa.large_string())
+    for name in rows.column_names:
+        try:
+            values = rows[name].cast(pa.large_string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+        if values.to_pylist() == first.to_pylist():
+            return str(name)
+    return None

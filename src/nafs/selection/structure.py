@@ -1,0 +1,149 @@
+"""Structural columns beside features: whether they help, decided without labels.
+
+Some edges are hidden. Structural features of the rest stand beside the given features with different shares
+of the squared length of a row, and the hidden edges tell which share separates them best from other pairs.
+For clusters that is not all: features can hold clear groups that edges hardly follow. So features that stand
+on their own keep the field alone, whatever the edges say: two halves of their columns find the same clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.clustering import mixture, project
+from nafs.graph import Adjacency, Features, Graph, read_features
+from nafs.links import score_links, split_links
+from nafs.selection.preprocessing import reduce
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)
+ENOUGH = 0.005  # AUC below the best that is as good
+HOPS = (0, 1, 3, 8)
+MANY = 64  # columns: fewer are few features, which cannot stand on their own
+AGREEMENT = 0.1  # adjusted Rand index of the clusters of two halves of the columns
+_CLUSTERS = 8
+_HIDDEN = 0.05  # share of the edges, twice
+_MOST_HIDDEN = 10_000
+
+Sweep = Callable[[Adjacency, Features, tuple[int, ...]], Iterator[tuple[int, NDArray[np.float32]]]]
+
+
+@dataclass(frozen=True)
+class StructureChoice:
+    """The share of structural columns, why, and the AUC on hidden edges for each share that was tried."""
+
+    share: float
+    reason: str
+    curve: dict[float, float] = field(default_factory=dict)
+
+
+def choose_structure(
+    graph: Adjacency,
+    features: Features,
+    make: Callable[[Adjacency], Features],
+    sweep: Sweep,
+    *,
+    goal: str = "clusters",
+) -> StructureChoice:
+    """The share of structural columns beside features.
+
+    Parameters
+    ----------
+    graph : Adjacency
+        Undirected.
+    features : Features
+        As they go into smoothing.
+    make : callable
+        Makes structural features from a graph.
+    sweep : callable
+        Gives the embeddings of features along some numbers of hops.
+    goal : {"clusters", "links"}
+
+    Returns
+    -------
+    StructureChoice
+    """
+    from sklearn.metrics import roc_auc_score
+
+    n_edges = graph.n_stored // 2
+    if graph.directed or n_edges < 20:
+        return StructureChoice(0.0, "no structural columns: too few undirected edges to hide some")
+    narrow, _ = reduce(features, MANY)
+    if goal == "clusters":
+        agreement = halves_agreement(graph, features, sweep)
+        if agreement >= AGREEMENT:
+            return StructureChoice(
+                0.0,
+                "no structural columns: the features have clusters of their own, which two halves of the "
+                f"columns agree on (adjusted Rand index {agreement:.2f})",
+            )
+    hidden = min(_HIDDEN, _MOST_HIDDEN / n_edges)
+    split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
+    left = split.graph.adjacency
+    pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
+    truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
+    structural = make(left)
+    curve = {}
+    for share in SHARES:
+        mixed = beside(narrow, structural, share)
+        scores = (score_links(matrix, pairs, "cosine") for _, matrix in sweep(left, mixed, HOPS))
+        curve[share] = max(float(roc_auc_score(truth, score)) for score in scores)
+    best = max(curve.values())
+    share = min(share for share, value in curve.items() if value >= best - ENOUGH)
+    told = f"hidden edges are told with AUC {curve[share]:.3f}"
+    if share == 0:
+        return StructureChoice(0.0, f"no structural columns: {told} without them", curve)
+    reason = f"structural columns with {share:.0%} of the weight: {told}, {curve[0.0]:.3f} without them"
+    return StructureChoice(share, reason, curve)
+
+
+def halves_agreement(graph: Adjacency, features: Features, sweep: Sweep, seed: int = 0) -> float:
+    """Adjusted Rand index of the clusters that two halves of the columns find; 0 where columns are few."""
+    from sklearn.metrics import adjusted_rand_score
+
+    n, f = features.shape
+    if f < MANY or n < 2 * _CLUSTERS:
+        return 0.0
+    order = np.random.default_rng(seed).permutation(f)
+    matrix = sp.csc_array(features.matrix)
+    clusters = []
+    for part in (order[::2], order[1::2]):
+        narrow, _ = reduce(read_features(sp.csr_array(matrix[:, part])), MANY)
+        *_, (_, smoothed) = sweep(graph, narrow, (3,))
+        clusters.append(
+            mixture(project(smoothed, 2 * _CLUSTERS), _CLUSTERS, n_init=3, max_iter=30, most=5000)
+        )
+    return float(adjusted_rand_score(*clusters))
+
+
+def beside(features: Features, structural: Features, share: float) -> Features:
+    """Features and structural columns side by side.
+
+    Parameters
+    ----------
+    features, structural : Features
+        With a row for each node.
+    share : float
+        Of the mean squared length of a row, what the structural columns have.
+
+    Examples
+    --------
+    >>> from nafs.graph import read_features
+    >>> from nafs.selection.structure import beside
+    >>> beside(read_features([[3.0], [4.0]]), read_features([[1.0], [-1.0]]), 0.5).toarray().round(2)
+    array([[ 0.6 ,  0.71],
+           [ 0.8 , -0.71]], dtype=float32)
+    """
+    if share == 0:
+        return features
+    blocks = []
+    for block, weight in ((features, 1 - share), (structural, share)):
+        length = np.sqrt(float((block.norms.astype(np.float64) ** 2).mean()))
+        blocks.append(block.matrix * np.float32(np.sqrt(weight) / length if length > 0 else 0.0))
+    if features.is_sparse:
+        return read_features(sp.csr_array(sp.hstack([blocks[0], sp.csr_array(blocks[1])], format="csr")))
+    return read_features(np.hstack(blocks).astype(np.float32))

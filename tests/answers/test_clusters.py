@@ -1,0 +1,65 @@
+"""Clusters of all nodes, described in words and joined to the user's table."""
+
+import csv
+from collections import Counter
+
+import numpy as np
+import pytest
+from command import run
+from sklearn.metrics import adjusted_rand_score
+
+import nafs
+from nafs.datasets import contextual_sbm, example_table
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return contextual_sbm(
+        400, n_classes=3, homophily=0.9, average_degree=10, n_features=8, signal=1.5, seed=0
+    )
+
+
+def test_clusters_of_a_graph_and_of_an_embedding(graph):
+    clusters = nafs.cluster(graph, 3)
+    assert adjusted_rand_score(graph.labels.codes, clusters.labels) > 0.9
+    assert clusters.clustering.agreement > 0.5
+    assert "agree" in clusters.explain()
+    table = clusters.description().to_pandas()
+    assert table["size"].sum() == 400
+    assert table.cohesion.between(-1, 1).all()
+    alone = nafs.embed(graph, n_hops=5, preprocessing="auto").cluster(3, graph=graph)
+    assert adjusted_rand_score(clusters.labels, alone.labels) > 0.9
+
+
+def test_the_same_clusters_again(graph):
+    assert np.array_equal(nafs.cluster(graph, 3).labels, nafs.cluster(graph, 3).labels)
+
+
+def test_the_number_of_clusters_is_chosen(graph):
+    clusters = nafs.cluster(graph)
+    assert 2 <= clusters.clustering.n_clusters <= 5
+    assert clusters.clustering.numbers
+
+
+def test_the_command_joins_clusters_to_the_table(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("skrub")
+    monkeypatch.chdir(tmp_path)
+    words = ["cluster", example_table("citations"), "-f", example_table("papers"), "--clusters", "4"]
+    assert run(*words, "-o", "clusters.csv", "-q") == 0
+    with open("clusters.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with example_table("papers").open(newline="") as file:
+        papers = list(csv.DictReader(file))
+    assert [row["paper"] for row in rows] == [paper["paper"] for paper in papers]
+    assert [row["title"] for row in rows] == [paper["title"] for paper in papers]
+    topics = dict(line.split(",") for line in example_table("all_topics").read_text().splitlines())
+    truth = [topics[row["paper"]] for row in rows]
+    assert adjusted_rand_score(truth, [row["cluster"] for row in rows]) > 0.8
+    with open("clusters.clusters.csv", newline="") as file:
+        described = list(csv.DictReader(file))
+    sizes = Counter(row["cluster"] for row in rows)
+    assert {row["cluster"]: int(row["size"]) for row in described} == dict(sizes)
+    assert run(*words, "-o", "clusters.csv") == 2, "an existing file is left alone"
+    capsys.readouterr()
+    assert run(*words) == 0
+    assert "distinguished_by" in capsys.readouterr().out

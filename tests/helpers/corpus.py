@@ -1,0 +1,192 @@
+"""Small valid files of every kind that is read, and what is called to read them."""
+
+import gzip
+import io
+import json
+import pickle
+import zipfile
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+
+EDGES = [(f"n{i % 17}", f"n{(i * 5 + 3) % 19}") for i in range(40)]
+IDS = sorted({end for edge in EDGES for end in edge})
+
+
+def text_edges(delimiter=",", header=True, weighted=False):
+    lines = [delimiter.join(["source", "target", *(["weight"] if weighted else [])])] if header else []
+    for i, (a, b) in enumerate(EDGES):
+        lines.append(delimiter.join([a, b, *([str(1 + i / 4)] if weighted else [])]))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def text_nodes():
+    rows = [f"{name},{i / 3:.3f},{i % 5},{'red' if i % 2 else 'blue'}" for i, name in enumerate(IDS)]
+    return ("id,x,y2,label\n" + "\n".join(rows) + "\n").encode()
+
+
+def parquet(columns):
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def archive(members, packed=False):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as out:
+        for name, content in members.items():
+            out.writestr(name, content)
+    return file.getvalue()
+
+
+def matrix():
+    rng = np.random.default_rng(0)
+    return sp.random_array((19, 19), density=0.2, rng=rng, format="csr")
+
+
+def sparse_members(kind="csr"):
+    found = matrix().asformat(kind)
+    parts = {"format": np.array(kind.encode()), "shape": np.array(found.shape), "data": found.data}
+    parts |= (
+        {"row": found.row, "col": found.col}
+        if kind == "coo"
+        else {"indices": found.indices, "indptr": found.indptr}
+    )
+    return {f"{name}.npy": npy(array) for name, array in parts.items()}
+
+
+def matrix_market(kind="real"):
+    found = matrix().tocoo()
+    lines = [f"%%MatrixMarket matrix coordinate {kind} general", "% made for tests", f"19 19 {found.nnz}"]
+    for i, j, value in zip(found.row, found.col, found.data, strict=True):
+        lines.append(f"{i + 1} {j + 1}" + ("" if kind == "pattern" else f" {value:.6f}"))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def graphml():
+    graph = nx.Graph(EDGES)
+    nx.set_node_attributes(graph, {name: float(i) for i, name in enumerate(graph)}, "x")
+    file = io.BytesIO()
+    nx.write_graphml(graph, file)
+    return file.getvalue()
+
+
+def saved_graph():
+    """The files of a saved graph."""
+    adjacency = sp.csr_array(((matrix() + matrix().T) != 0).astype(np.int8))
+    adjacency.setdiag(0)
+    adjacency.eliminate_zeros()
+    text = "".join(IDS).encode()
+    ends = np.cumsum([0, *(len(name) for name in IDS)])
+    arrays = {
+        "indptr": adjacency.indptr.astype(np.int64),
+        "indices": adjacency.indices.astype(np.int32),
+        "features": np.ones((19, 3), np.float32),
+        "ids_offsets": ends.astype(np.int64),
+        "ids_text": np.frombuffer(text, np.uint8),
+    }
+    about = {
+        "format": "nafs-graph",
+        "version": 1,
+        "nodes": 19,
+        "stored_edges": int(adjacency.nnz),
+        "directed": False,
+        "notes": ["made for tests"],
+        "features": 3,
+        "arrays": sorted(arrays),
+    }
+    return {f"{name}.npy": npy(array) for name, array in arrays.items()} | {
+        "graph.json": json.dumps(about).encode()
+    }
+
+
+def graphdata():
+    def pickled(value):
+        file = io.BytesIO()
+        np.lib.format.write_array(file, np.array(value, dtype=object), allow_pickle=True)
+        return file.getvalue()
+
+    adjacency, features = sp.csr_matrix(matrix()), sp.csr_matrix(np.eye(19, 4))
+    return {
+        "adj_matrix.npy": pickled(adjacency),
+        "node_attr.npy": pickled(features),
+        "node_label.npy": npy(np.arange(19, dtype=np.int32) % 3),
+    }
+
+
+def ogb():
+    members = {
+        "raw/num-node-list": "3\n",
+        "raw/node-feat": "0.5,1\n-1,2\n0,0\n",
+        "raw/node-label": "3\n0\n3\n",
+        "raw/edge": "0,1\n1,2\n",
+        "split/time/train": "0\n",
+        "split/time/valid": "1\n",
+        "split/time/test": "2\n",
+    }
+    return {f"arxiv/{name}.csv.gz": gzip.compress(text.encode()) for name, text in members.items()}
+
+
+def kinds():
+    """By name: the files of a case, which of them is changed, and the names given to the reader."""
+    plain = {"e.csv": text_edges()}
+    columns = {
+        "id": IDS,
+        "x": [float(i) for i in range(len(IDS))],
+        "y2": list(range(len(IDS))),
+        "v": [[1.0, float(i)] for i in range(len(IDS))],
+    }
+    numbered = {"e.csv": b"".join(f"{i},{(i * 7 + 1) % 19}\n".encode() for i in range(19))}
+    dense = np.arange(57, dtype=np.float32).reshape(19, 3)
+    return {
+        "edges csv": ({"e.csv": text_edges()}, "e.csv", ("e.csv",)),
+        "edges weighted": ({"e.csv": text_edges(weighted=True)}, "e.csv", ("e.csv",)),
+        "edges tsv": ({"e.tsv": text_edges("\t", False)}, "e.tsv", ("e.tsv",)),
+        "edges txt": ({"e.txt": b"# a comment\n" + text_edges(" ", False, True)}, "e.txt", ("e.txt",)),
+        "edges gz": ({"e.csv.gz": text_edges()}, "e.csv.gz", ("e.csv.gz",)),
+        "edges parquet": (
+            {"e.parquet": parquet({"source": [a for a, _ in EDGES], "target": [b for _, b in EDGES]})},
+            "e.parquet",
+            ("e.parquet",),
+        ),
+        "edges mtx": ({"e.mtx": matrix_market()}, "e.mtx", ("e.mtx",)),
+        "edges pattern": ({"e.mtx": matrix_market("pattern")}, "e.mtx", ("e.mtx",)),
+        "edges npz": ({"e.npz": sparse_members()}, "e.npz", ("e.npz",)),
+        "edges coo": ({"e.npz": sparse_members("coo")}, "e.npz", ("e.npz",)),
+        "edges npy": ({"e.npy": npy(matrix().toarray())}, "e.npy", ("e.npy",)),
+        "edges graphml": ({"e.graphml": graphml()}, "e.graphml", ("e.graphml",)),
+        "nodes csv": (plain | {"f.csv": text_nodes()}, "f.csv", ("e.csv", "f.csv")),
+        "nodes parquet": (plain | {"f.parquet": parquet(columns)}, "f.parquet", ("e.csv", "f.parquet")),
+        "nodes npy": (numbered | {"f.npy": npy(dense)}, "f.npy", ("e.csv", "f.npy")),
+        "nodes npz": (numbered | {"f.npz": sparse_members()}, "f.npz", ("e.csv", "f.npz")),
+        "labels csv": (plain | {"y.csv": text_nodes()}, "y.csv", ("e.csv", None, "y.csv")),
+        "labels npy": (numbered | {"y.npy": npy(np.arange(19) % 4)}, "y.npy", ("e.csv", None, "y.npy")),
+        "saved graph": ({f"g/{name}": content for name, content in saved_graph().items()}, "g", ("g",)),
+        "embedding": (
+            {"z.parquet": parquet({"id": IDS, "embedding": columns["v"]})},
+            "z.parquet",
+            "embedding",
+        ),
+        "embedding npy": (
+            {"z.npy": npy(dense), "z.ids.csv": b"id\n" + "\n".join(IDS).encode(), "z.json": b'{"n_hops": 3}'},
+            "z.npy",
+            "embedding",
+        ),
+        "graphdata": ({"d.npz": graphdata()}, "d.npz", "graphdata"),
+        "pickle": ({"ind.x": pickle.dumps(sp.csr_matrix(matrix()), 2)}, "ind.x", "pickle"),
+        "pickled graph": (
+            {"ind.graph": pickle.dumps({i: [(i + 1) % 9] for i in range(9)}, 2)},
+            "ind.graph",
+            "pickle",
+        ),
+        "ogb": ({"arxiv.zip": ogb()}, "arxiv.zip", "ogb"),
+    }

@@ -1,0 +1,188 @@
+"""Updates of a model equal full runs."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from random_graphs import hub_graph, random_graph
+
+from nafs import Graph, embed
+from nafs._support.errors import InputError
+from nafs.datasets import power_law
+from nafs.model import Model
+from nafs.model.states import states_nbytes
+from nafs.smoothing import Method
+
+R = (0.0, 0.3, 0.5)
+
+
+def names(n, start=0):
+    return [f"n{i}" for i in range(start, start + n)]
+
+
+def model_of(seed, method, n=60, **options):
+    A, X = random_graph(seed, n, weighted=options.pop("weighted", False))
+    return Model.build(Graph(A, X, ids=names(n)), method, n_threads=1, **options)
+
+
+def in_full(model):
+    method = model.method
+    options = {"r": method.r, "ensemble": method.ensemble, "weighting": method.weighting}
+    embedding = embed(model.graph, method.n_hops, distance=method.distance, n_threads=1, **options)
+    assert embedding.ids.tolist() == model.ids.tolist()
+    return embedding.matrix
+
+
+def assert_equal_to_full(model, tolerance=1e-5):
+    full = in_full(model)
+    error = np.abs(model.matrix - full).max() / max(1e-30, np.abs(full).max())
+    assert error < tolerance
+
+
+@pytest.mark.parametrize("weighting", ["adaptive", "linear", "average", "last"])
+@pytest.mark.parametrize("ensemble", ["mean", "max", "concat"])
+def test_a_model_holds_the_embedding(ensemble, weighting):
+    assert_equal_to_full(model_of(0, Method(4, R, ensemble, weighting)))
+
+
+@st.composite
+def changes(draw):
+    """A few updates: edges among old and new nodes, features, removals."""
+    steps = []
+    for _ in range(draw(st.integers(1, 3))):
+        seed = draw(st.integers(0, 10**6))
+        kinds = draw(st.sets(st.sampled_from(["edges", "features", "cut", "nodes"]), min_size=1))
+        steps.append((seed, kinds))
+    return steps
+
+
+def one_update(model, seed, kinds, tolerance):
+    rng = np.random.default_rng(seed)
+    ids = model.ids.tolist()
+    arguments = {}
+    if "nodes" in kinds:
+        gone = rng.choice(ids, 3, replace=False).tolist()
+        arguments["remove_nodes"] = gone
+        ids = [name for name in ids if name not in gone]
+    if "cut" in kinds:
+        A = model.graph.adjacency
+        pairs = np.column_stack([A.rows, A.indices])
+        pairs = [
+            (model.ids[a], model.ids[b])
+            for a, b in pairs
+            if a < b and {model.ids[a], model.ids[b]} <= set(ids)
+        ]
+        if pairs:
+            some = [pairs[i] for i in rng.choice(len(pairs), min(3, len(pairs)), replace=False)]
+            arguments["remove_edges"] = tuple(zip(*some, strict=True))
+    if "edges" in kinds:
+        fresh = [f"new{rng.integers(50)}" for _ in range(3)]  # some come back
+        ends = rng.choice([*ids, *fresh], (6, 2))
+        arguments["edges"] = (ends[:, 0].tolist(), ends[:, 1].tolist())
+    if "features" in kinds:
+        some = rng.choice([*ids, "new1"], 2, replace=False).tolist()
+        arguments["features"] = (some, rng.normal(size=(2, 10)))
+    return model.update(tolerance=tolerance, **arguments)
+
+
+@given(changes(), st.booleans(), st.sampled_from(["mean", "concat"]), st.integers(0, 3))
+def test_updates_equal_full_runs(steps, weighted, ensemble, hops):
+    model = model_of(1, Method(hops, R, ensemble), weighted=weighted)
+    for seed, kinds in steps:
+        one_update(model, seed, kinds, tolerance=0.0)
+        assert_equal_to_full(model)
+
+
+@given(st.integers(0, 10**6))
+def test_dropped_differences_do_not_show(seed):
+    rng = np.random.default_rng(seed)
+    graph = power_law(1500, average_degree=6, n_features=12, seed=seed % 7)
+    model = Model.build(graph, Method(3, R), n_threads=1)
+    ends = rng.integers(0, 1500, 10)
+    report = model.update(
+        edges=(np.repeat([1500, 1501], 5), ends), features=([1500, 1501], rng.normal(size=(2, 12)))
+    )
+    assert_equal_to_full(model)
+    assert report.recomputed <= 1502
+
+
+def test_hubs_and_float16_states():
+    A, X = hub_graph(8)
+    for dtype, tolerance in (("float32", 1e-5), ("float16", 2e-3)):
+        model = Model.build(Graph(A, X), Method(3, R), state_dtype=dtype, n_threads=1)
+        model.update(edges=([0, 1000], [320, 0]), features=([1000], [np.ones(8)]))
+        assert_equal_to_full(model, tolerance)
+
+
+def test_a_large_change_is_a_full_run_and_distances_to_the_stationary_state_always_are():
+    model = model_of(2, Method(3, R))
+    rng = np.random.default_rng(0)
+    report = model.update(features=(model.ids.tolist(), rng.normal(size=(60, 10))))
+    assert report.full
+    assert report.share == 1
+    assert "cheaper" in report.explain()
+    assert_equal_to_full(model)
+    model = model_of(2, Method(3, R, distance="euclidean"))
+    assert model.update(edges=(["n1"], ["n2"])).full
+
+
+def test_the_report_says_what_was_recomputed():
+    chain = sp.diags_array([np.ones(99), np.ones(99)], offsets=[1, -1])
+    model = Model.build(Graph(chain, np.eye(100)), Method(2, (0.5,)), n_threads=1)
+    report = model.update(edges=([99], [100]), features=([100], [np.ones(100)]), tolerance=0.0)
+    assert (report.new, report.changed, report.full) == (1, 1, False)
+    assert report.recomputed == 4  # the new node, its neighbour and two further
+    assert_equal_to_full(model)
+
+
+def test_ids_come_back_and_unknown_ids_are_named():
+    model = model_of(3, Method(2, R))
+    before = model.matrix.copy()
+    edges = [model.ids[i] for i in model.graph.adjacency.indices[: model.graph.adjacency.indptr[1]]]
+    row = model.graph.features.toarray()[0]
+    model.update(remove_nodes=["n0"], tolerance=0.0)
+    assert "n0" not in model.ids.tolist()
+    with pytest.raises(InputError, match="unknown id 'n0'"):
+        model.update(remove_nodes=["n0"])
+    model.update(edges=(["n0"] * len(edges), edges), features=(["n0"], [row]), tolerance=0.0)
+    np.testing.assert_allclose(model.matrix, before, atol=1e-5)
+    with pytest.raises(InputError, match="no edge between"):
+        model.update(remove_edges=(["n1"], ["n1"]))
+    with pytest.raises(InputError, match="model has 10"):
+        model.update(features=(["n1"], [[1.0]]))
+
+
+def test_embed_new_is_close_to_the_full_result_and_leaves_the_model_alone():
+    graph = power_law(2000, average_degree=10, n_features=16, seed=0)
+    model = Model.build(graph, Method(3, R), n_threads=1)
+    before = model.matrix.copy()
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        x, neighbors = rng.normal(size=16), rng.choice(2000, 5, replace=False)
+        row = model.embed_new(x, neighbors)
+        np.testing.assert_array_equal(model.matrix, before)
+        other = Model.build(graph, Method(3, R), n_threads=1)
+        other.update(edges=([2000] * 5, neighbors), features=([2000], [x]))
+        full = other.matrix[-1]
+        assert row @ full / np.linalg.norm(row) / np.linalg.norm(full) > 0.98
+
+
+def test_models_are_saved_and_loaded(tmp_path):
+    model = model_of(4, Method(3, R), weighted=True)
+    model.update(remove_nodes=["n5"])
+    model.save(tmp_path / "model")
+    again = Model.load(tmp_path / "model", n_threads=1)
+    np.testing.assert_array_equal(again.matrix, model.matrix)
+    assert again.ids.tolist() == model.ids.tolist()
+    for each in (model, again):
+        each.update(edges=(["n1", "n7"], ["n5", "n9"]), features=(["n5"], [np.ones(10)]), tolerance=0.0)
+        assert_equal_to_full(each)
+    assert Model.load(tmp_path / "model").ids.tolist() != again.ids.tolist()  # the files stay as they were
+    with pytest.raises(InputError, match=r"no model\.json"):
+        Model.load(tmp_path)
+
+
+def test_the_size_is_known_before():
+    model = model_of(5, Method(3, R), state_dtype="float16")
+    assert states_nbytes(60, 10, Method(3, R), "float16") == model._states.nbytes

@@ -1,0 +1,270 @@
+"""What the page shows, without a browser: columns, neighbours, hops, the file format, the server."""
+
+import json
+import threading
+import urllib.error
+import urllib.request
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from command import run
+from random_graphs import random_graph
+
+from nafs import Embedding, Graph, embed, smoothing_weights
+from nafs._support.errors import InputError
+from nafs.pictures.layout import layout, leading_directions, quantised, tsne, turned_like
+from nafs.report import collect, read_columns, render
+from nafs.report.columns import category, columns_of_table
+from nafs.report.neighbours import links_for_page, suggestions
+from nafs.report.packing import pack, unpack
+from nafs.report.server import PageServer
+from nafs.similarity.nearest import unit_rows
+
+pytest.importorskip("openTSNE")
+
+
+def graph_and_embedding(seed=7, n=60, **options):
+    A, X = random_graph(seed, n=n)
+    graph = Graph(A, X, ids=[f"n{i}" for i in range(n)], **options)
+    return graph, embed(graph, n_hops=3)
+
+
+def test_packing_keeps_every_kind_of_array():
+    rng = np.random.default_rng(0)
+    arrays = {kind: (rng.normal(size=7) * 100).astype(kind) for kind in ("<f4", "<f8", "u1", "<u2", "<i4")}
+    data = {"text": "<>&\u2028 'ü", "nested": [{"a": 1.5}, None], "arrays": arrays}
+    back = unpack(pack(data))
+    assert back["text"] == data["text"]
+    assert back["nested"] == data["nested"]
+    for kind, array in arrays.items():
+        np.testing.assert_array_equal(back["arrays"][kind], array)
+    assert pack(data) == pack(data), "same input, same bytes"
+    with pytest.raises(TypeError, match="i8"):
+        pack({"values": np.arange(3)})
+
+
+def test_columns_get_their_kinds(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = ["id,age,city,joined,when,note,empty"]
+    rows += [
+        f"n{i},{i * 1.5 if i else ''},{'Oslo' if i % 2 else 'Rome'},2020-01-{i + 1:02},"
+        f"2020-01-01 0{i}:00:00,{'word ' * (i + 1)}{i},"
+        for i in range(9)
+    ]
+    path.write_text("\n".join(rows))
+    ids = pa.array([f"n{i}" for i in (3, 0, 99, 8)])
+    columns = {column.title: column for column in read_columns(path, ids)}
+    kinds = {title: column.kind for title, column in columns.items()}
+    assert kinds == {"age": "number", "city": "category", "joined": "date", "when": "date", "note": "text"}
+    np.testing.assert_array_equal(columns["age"].values, [4.5, np.nan, np.nan, 12.0])
+    assert [columns["city"].names[code] if code >= 0 else None for code in columns["city"].values] == [
+        "Oslo", "Rome", None, "Rome",
+    ]  # fmt: skip
+    assert columns["joined"].values[0] == 1578096000.0
+    assert columns["note"].values[2] is None
+    assert [column.title for column in read_columns(path, ids, ["note", "age"])] == ["note", "age"]
+    for wanted, message in ((["nothing"], "no column 'nothing'"),):
+        with pytest.raises(InputError, match=message):
+            read_columns(path, ids, wanted)
+    with pytest.raises(InputError, match="id"):
+        read_columns(path, pa.array(["x", "y"]), id_column="id")
+
+
+def test_a_matrix_of_features_adds_no_columns():
+    table = pa.table({"id": ["a", "b"], **{f"f{i}": [0.0, 1.0] for i in range(60)}, "city": ["x", "y"]})
+    assert [column.title for column in columns_of_table(table, pa.array(["a", "b"]))] == ["city"]
+    twice = pa.table({"id": ["a", "a"], "city": ["x", "y"]})
+    with pytest.raises(InputError, match="'a'"):
+        columns_of_table(twice, pa.array(["a", "b"]))
+
+
+def test_categories_have_the_most_frequent_values_first():
+    codes = np.array([70_000, -1, 3, 65_535, 70_000])
+    column = category("label", codes, [f"class {i}" for i in range(70_001)])
+    shown = column.for_page()
+    names = [shown["names"][value] if value < len(shown["names"]) else None for value in shown["values"]]
+    assert names == ["class 70000", None, "class 3", "class 65535", "class 70000"]
+    assert shown["names"][0] == "class 70000"
+    assert shown["counts"] == [2, 1, 1]
+
+
+def test_an_embedding_alone_has_a_page_too():
+    rng = np.random.default_rng(0)
+    embedding = Embedding(rng.normal(size=(40, 5)).astype(np.float32), Graph(np.zeros((40, 40))).id_array)
+    data = collect(embedding)
+    assert [column["title"] for column in data["columns"]] == ["cluster"]
+    assert not {"weights", "linked", "replay"} & set(data)
+    assert "not known" in json.dumps(data["cards"])
+    names = [one["name"] for one in data["clusters"]["list"]]
+    assert len(set(names)) == len(names) == 8
+    assert all(name.startswith("around ") for name in names), "named after typical nodes"
+    assert render(data).startswith("<!doctype html>")
+
+
+def test_neighbours_links_and_suggestions_are_true():
+    graph, embedding = graph_and_embedding()
+    A = graph.adjacency.to_scipy().toarray() != 0
+    data = collect(embedding, graph, replay=False)
+    near = data["nearest"]["rows"]
+    unit = unit_rows(embedding.matrix)
+    scores = unit @ unit.T
+    np.fill_diagonal(scores, -np.inf)
+    np.testing.assert_allclose(
+        np.take_along_axis(scores, near, 1), -np.sort(-scores, axis=1)[:, :10], atol=1e-6
+    )
+    links = links_for_page(graph.adjacency)
+    for node in range(graph.n_nodes):
+        mine = links["rows"][links["offsets"][node] : links["offsets"][node + 1]]
+        assert set(mine) <= set(np.flatnonzero(A[node]))
+        assert links["degrees"][node] == A[node].sum()
+    rows, shared = suggestions(graph.adjacency, np.arange(graph.n_nodes), near.astype(np.int64))
+    for node, others in enumerate(rows):
+        free = [other for other in near[node] if not A[node, other]][:5]
+        assert [other for other in others if other >= 0] == free
+        for other, count in zip(others, shared[node], strict=True):
+            assert count == ((A[node] & A[other]).sum() if other >= 0 else 0)
+
+
+def test_weights_are_those_of_the_method():
+    A, X = random_graph(9, n=40)
+    graph = Graph(A, X)
+    embedding = embed(graph, n_hops=3, r=0.0)
+    data = collect(embedding, graph, replay=False)
+    weights = data["weights"]["values"].reshape(40, 4).astype(float)
+    expected = smoothing_weights(X, A, 3, 0.0)
+    np.testing.assert_allclose(weights / weights.sum(axis=1, keepdims=True), expected, atol=3e-3)
+    unknown = Embedding(embedding.matrix, embedding.id_array)
+    assert "weights" not in collect(unknown, graph, replay=False), "nobody knows the number of hops"
+
+
+def test_the_replay_contains_the_hops_of_the_embedding():
+    graph, embedding = graph_and_embedding()
+    replay = collect(embedding, graph)["replay"]
+    assert replay["steps"][replay["start"]] == 3
+    assert all(len(one["positions"]) == len(replay["steps"]) for one in replay["maps"])
+
+
+def test_pages_of_odd_graphs():
+    alike = Graph(np.ones((20, 20)), np.ones((20, 2)))
+    collect(embed(alike, n_hops=3), alike)
+    empty = Graph(np.zeros((12, 12)), np.eye(12))
+    assert collect(embed(empty, n_hops=3, r=1), empty, replay=False)["weights"]["hops"] == 3
+    tiny = Graph(np.array([[0, 1], [1, 0]]), np.eye(2))
+    assert render(collect(embed(tiny, n_hops=2), tiny))
+
+
+def test_maps_are_turned_like_the_one_before():
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(50, 2))
+    turn = np.array([[0.0, 1.0], [1.0, 0.0]])
+    expected = places - places.mean(axis=0)
+    np.testing.assert_allclose(turned_like(places @ turn + 3, places), expected, atol=1e-9)
+    for n in (1, 3, 4, 10):
+        assert tsne(rng.normal(size=(n, 3))).shape == (n, 2)
+    first, second = (tsne(np.eye(30) + 0.1, seed=3) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_landmarks_keep_groups_together(monkeypatch):
+    monkeypatch.setattr("nafs.pictures.layout.FULL", 500)
+    monkeypatch.setattr("nafs.pictures.layout.LANDMARKS", 300)
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 4, 2000)
+    rows = np.eye(4, 80)[groups] * 4 + rng.normal(size=(2000, 80)) * 0.3
+    done = []
+    places = layout(rows, progress=done.append)
+    assert sum(done) == pytest.approx(1)
+    centres = np.stack([np.median(places[groups == group], axis=0) for group in range(4)])
+    closest = ((places[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert (closest == groups).mean() > 0.99
+    assert leading_directions(rows).shape == (2000, 48)
+    assert quantised(places).max() == 65535
+
+
+def test_a_server_answers_for_each_node_and_only_for_itself():
+    graph, embedding = graph_and_embedding()
+    data = collect(embedding, graph, replay=False, details=False)
+    assert "nearest" not in data
+    with PageServer(data, embedding, graph) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with urllib.request.urlopen(server.address) as answer:
+            page = answer.read().decode()
+        assert 'data-from="data"' in page
+        assert "connect-src 'self'" in page
+        with urllib.request.urlopen(server.address + "data") as answer:
+            assert unpack(answer.read())["server"] is True
+        with urllib.request.urlopen(server.address + "node/5") as answer:
+            facts = json.load(answer)
+        whole = collect(embedding, graph, replay=False)
+        assert [one["row"] for one in facts["nearest"]] == whole["nearest"]["rows"][5].tolist()
+        suggested = whole["suggested"]["rows"][5]
+        assert [one["row"] for one in facts["suggested"]] == suggested[suggested >= 0].tolist()
+        for path, code in (("node/999", 404), ("node/-1", 404), ("../etc/passwd", 404)):
+            with pytest.raises(urllib.error.HTTPError) as failed:
+                urllib.request.urlopen(server.address + path)
+            assert failed.value.code == code
+            failed.value.close()
+        request = urllib.request.Request(server.address, headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError) as failed:
+            urllib.request.urlopen(request)
+        assert failed.value.code == 403, "another site's name for this machine"
+        failed.value.close()
+        server.shutdown()
+
+
+def test_explore_in_a_notebook_and_into_a_file(tmp_path):
+    graph, embedding = graph_and_embedding(labels=["a", "b"] * 30)
+    frame = pa.table({"id": [f"n{i}" for i in range(60)], "city": ["Oslo", "Rome"] * 30})
+    shown = embedding.explore(graph, frame)._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert "allow-same-origin" not in shown
+    assert shown.count("<") == 2, "the page is text inside the attribute"
+    assert embedding.explore(path=tmp_path / "page.html") is None
+    assert (tmp_path / "page.html").stat().st_size > 100_000
+
+
+def test_the_command(tmp_path, capsys):
+    graph, embedding = graph_and_embedding()
+    graph.save(tmp_path / "graph")
+    embedding.write(tmp_path / "e.parquet")
+    table = tmp_path / "people.csv"
+    table.write_text(
+        "id,city,age\n" + "".join(f"n{i},{'Oslo' if i % 3 else 'Rome'},{i}\n" for i in range(60))
+    )
+    page = tmp_path / "r.html"
+    shared = ["--graph", tmp_path / "graph", "--columns-from", table]
+    assert run("report", tmp_path / "e.parquet", "-o", page, "-q") == 0
+    assert run("report", tmp_path / "e.parquet", *shared, "-o", page, "-q", "--force", "--no-replay") == 0
+    assert run("explore", tmp_path / "e.parquet", *shared, "--no-browser", "--no-replay", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["nodes"] == 60
+    assert (
+        run("report", tmp_path / "graph", "-o", page, "--no-replay", "--hops", "2", "--force", "--json") == 0
+    )
+    assert json.loads(capsys.readouterr().out)["nodes"] == 60
+    for arguments, message in (
+        (["report", tmp_path / "graph", "-o", page], "exists already"),
+        (["report", tmp_path / "graph", "-o", tmp_path / "r.pdf"], "name it .html"),
+        (["report", tmp_path / "none.csv", "-o", tmp_path / "x.html"], "no such file"),
+        (["explore", tmp_path / "e.parquet", "--show-columns", "age"], "--columns-from"),
+        (["explore", tmp_path / "e.parquet", "--port", "99999"], "--port"),
+        (
+            ["report", tmp_path / "e.parquet", *shared, "--show-columns", "x", "-o", tmp_path / "x.html"],
+            "'x'",
+        ),
+    ):
+        assert run(*arguments) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+    other = Graph(*random_graph(8, n=50), ids=[f"m{i}" for i in range(50)])
+    other.save(tmp_path / "other")
+    wrong = ["report", tmp_path / "e.parquet", "--graph", tmp_path / "other", "-o", tmp_path / "x.html"]
+    assert run(*wrong) == 2
+    capsys.readouterr()
+
+
+def test_an_embedding_in_text_is_not_taken_for_edges(tmp_path):
+    _, embedding = graph_and_embedding(labels=["a", "b"] * 30)
+    page = tmp_path / "r.html"
+    for name in ("e.csv", "e.tsv.gz"):
+        embedding.write(tmp_path / name)
+        assert run("report", tmp_path / name, "-o", page, "-q", "--force") == 0
