@@ -104,7 +104,7 @@ def test_two_runs_cannot_share_a_folder(tmp_path, narrow):
     graph, features = read_adjacency(A), read_features(X)
 
     def second(_):
-        with pytest.raises(OSError, match="another process is using"):
+        with pytest.raises(OSError, match="is in use by process"):
             on_disk(tmp_path / "work", graph, features, narrow(graph), resume=True)
         raise StopError
 

@@ -78,6 +78,14 @@ def test_a_saved_graph_is_not_scaled_again(papers, tmp_path):
     np.testing.assert_array_equal(back.features.toarray(), papers.features.toarray())
 
 
+def test_usual_signs_of_a_missing_number_are_read_as_missing():
+    edges = (list("abcde"), list("bcdef"))
+    nodes = pd.DataFrame({"id": list("abcdef"), "spend": ["1", "N/A", "3", "-", "5", "null"]})
+    graph = from_edges(edges, nodes)
+    assert any("spend: number" in note for note in graph.notes)
+    assert any("no column fits the edges better than chance" in note for note in graph.notes)
+
+
 def test_new_rows_are_encoded_alike(papers):
     import pyarrow.csv
 

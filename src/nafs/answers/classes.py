@@ -128,6 +128,8 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
             f"accuracy on held-out labels {accuracy:.3f} ± {deviation:.3f} "
             f"(always guessing the largest class: {chance:.3f})"
         )
+        if accuracy < chance + 0.02:
+            notes.append("this is no better than guessing: do not trust the predictions")
     model = LogisticRegression(C=strength, max_iter=1000).fit(points[nodes], codes)
     shares = _softmax(_logits(model, points) / temperature)
     probabilities = np.zeros((len(matrix), len(names)))

@@ -44,7 +44,8 @@ class Clusters:
         import pyarrow as pa
 
         names = pa.array([cluster.name for cluster in self.described])
-        return pa.table({"id": self.ids, "cluster": self.labels, "name": names.take(pa.array(self.labels))})
+        chosen = names.take(pa.array(self.labels))
+        return pa.table({"id": self.ids, "cluster": self.labels, "cluster_name": chosen})
 
     def to_pandas(self) -> Any:
         """The same as a pandas data frame."""

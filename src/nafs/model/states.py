@@ -38,7 +38,7 @@ def states_nbytes(n_nodes: int, n_columns: int, method: Method, dtype: str = "fl
     >>> from nafs.model.states import states_nbytes
     >>> from nafs.smoothing import Method
     >>> states_nbytes(169_343, 64, Method(3, (0.0, 0.5)), "float16")
-    136557312
+    136558080
     """
     return (
         int(np.prod(states_shape(with_spare(n_nodes), n_columns, method), dtype=np.int64))

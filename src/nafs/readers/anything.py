@@ -27,7 +27,7 @@ def as_graph(graph: Any) -> Graph:
     >>> import networkx as nx
     >>> from nafs.readers.anything import as_graph
     >>> as_graph(nx.path_graph(3))
-    Graph(3 nodes, 2 edges, no features, ids 0, 1, 2)
+    Graph(3 nodes, 2 edges)
     """
     if isinstance(graph, Graph):
         return graph

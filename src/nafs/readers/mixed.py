@@ -15,6 +15,7 @@ from nafs.graph import Features, Graph
 from nafs.readers.dialect import is_number
 from nafs.tables import Balance, TableEncoder, balance
 
+_MARKERS = ["", "na", "n/a", "nan", "null", "none", "-", "?"]  # of a missing number
 _MOSTLY = 0.5  # share of numbers from which on a word in a column is taken for a mistake
 
 
@@ -54,9 +55,10 @@ def encode(
 ) -> tuple[TableEncoder, Any]:
     """The encoder of a table without ids and labels, and its features before they are balanced."""
     forced = {*text, *category}
-    for name in table.column_names:
+    for place, name in enumerate(table.column_names):
         _refuse_nested(table[name], name, where)
         if name not in forced:
+            table = table.set_column(place, name, _without_markers(table[name]))
             _refuse_typing_errors(table[name], name, where)
     encoder = TableEncoder.fit(table, text=text, category=category)
     return encoder, sp.csr_array(sp.hstack(encoder.blocks(table), format="csr"), dtype=np.float32)
@@ -78,9 +80,13 @@ def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
         + (f" (weight {next(used):.2f})" if record["features"] else f" ({record['why']})")
         for record in encoder.records()
     ]
-    return graph.with_features(
-        features, feature_names=graph.feature_names, notes=[f"{where}: {'; '.join(lines)}"]
-    )
+    notes = [f"{where}: {'; '.join(lines)}"]
+    if not weights.informative:
+        notes.append(
+            f"{where}: no column fits the edges better than chance, so the features say little about this "
+            "graph; compare with a run without them"
+        )
+    return graph.with_features(features, feature_names=graph.feature_names, notes=notes)
 
 
 def _refuse_nested(column: Any, name: str, where: str) -> None:
@@ -93,6 +99,20 @@ def _refuse_nested(column: Any, name: str, where: str) -> None:
             "missing values; leave it out with ",
             Parameter("ignore"),
         )
+
+
+def _without_markers(column: Any) -> Any:
+    """The column with usual signs of a missing number, such as N/A, as missing; others must be numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    marked = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(column)), pa.array(_MARKERS, column.type))
+    others = column.filter(pc.invert(pc.fill_null(marked, True))).to_pylist()
+    if not others or not all(is_number(value) for value in others):
+        return column
+    return pc.if_else(pc.fill_null(marked, False), pa.scalar(None, column.type), column)
 
 
 def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
@@ -109,7 +129,7 @@ def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
     if len(words) < (1 - _MOSTLY) * len(values):
         endless = [value for value in values if value not in words and abs(float(value)) == float("inf")]
         if endless:
-            raise InputError(f"{where}: {endless[0]!r} in column {name!r} is infinite; correct it")
+            raise InputError(f"{where}: {endless[0][:40]!r} in column {name!r} is infinite; correct it")
     if values and 0 < len(words) < (1 - _MOSTLY) * len(values):
         raise InputError(
             f"{where}: {words[0][:80]!r} in column {name!r} is not a number, but most values are; "

@@ -38,6 +38,7 @@ def read_nodes(
     text: Sequence[str] = (),
     category: Sequence[str] = (),
     labels_only: bool = False,
+    numbers_only: bool = False,
     progress: RowsRead | None = None,
 ) -> NodeTable:
     """Features and labels, or labels alone, of a table keyed by id.
@@ -54,6 +55,8 @@ def read_nodes(
         As in :func:`nafs.read_graph`.
     labels_only : bool
         Read no features.
+    numbers_only : bool
+        Refuse columns of words, as in a table of vectors.
     progress : callable, optional
     """
     table = _with_header(path, options, known)
@@ -82,7 +85,9 @@ def read_nodes(
         kind: [str(pick(names, name, "features", path)) for name in chosen]
         for kind, chosen in (("text", text), ("category", category))
     }
-    if others and (text or category or needs_encoding(table.first_rows(others))):
+    if others and (
+        text or category or (not (table.wide or numbers_only) and needs_encoding(table.first_rows(others)))
+    ):
         ids, labels, _, _ = _read(table, key, label, [], progress)
         encoder, features = encode(_mixed_columns(table, others), path, **forced)
         feature_names = encoder.names()

@@ -60,11 +60,13 @@ def read_embedding(
         return _checked(matrix[row_numbers(graph.id_array)], name), graph.id_array, None, {}
     if is_matrix(name):
         matrix, about = _numbers(name), _about(Path(name).with_suffix(".json"))
-        table = read_nodes(str(beside), TableOptions(delimiter=",", header=True), known=known)
+        table = read_nodes(
+            str(beside), TableOptions(delimiter=",", header=True), known=known, numbers_only=True
+        )
         if len(table.ids) != len(matrix):
             raise InputError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
     else:
-        table = read_nodes(name, TableOptions(), known=known)
+        table = read_nodes(name, TableOptions(), known=known, numbers_only=True)
         if table.features is None:
             raise InputError(f"{name}: there are no columns of numbers in it")
         matrix, about = table.features, _parquet_about(name) if is_parquet(name) else {}

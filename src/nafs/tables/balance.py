@@ -27,6 +27,7 @@ class Balance:
 
     factors: NDArray[np.float64]
     scores: NDArray[np.float64]
+    informative: bool = True  # whether any block fits the edges better than chance
 
     def apply(self, blocks: Sequence[Any]) -> Any:
         """All blocks side by side, each times its factor."""
@@ -64,6 +65,7 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
     >>> balance(blocks, graph).factors
     array([1., 0.])
     """
+    informative = True
     lengths = np.array([np.sqrt(block.multiply(block).sum() / max(1, block.shape[0])) for block in blocks])
     weights, scores = np.ones(len(blocks)), np.full(len(blocks), np.nan)
     edges, others = _pairs(graph, seed)
@@ -71,9 +73,11 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
         scores = np.array([_separation(block, edges, others) for block in blocks])
         error = _SURE * np.sqrt(1 / (6 * len(edges)))  # of an AUC of a half with as many pairs of each
         gains = np.where(scores - 0.5 > error, 2 * scores - 1, 0.0)
-        if gains.any() and not equal:
+        informative = bool(gains.any())
+        if informative and not equal:
             weights = gains / gains.max()
-    return Balance(np.divide(weights, lengths, out=np.zeros(len(blocks)), where=lengths > 0), scores)
+    factors = np.divide(weights, lengths, out=np.zeros(len(blocks)), where=lengths > 0)
+    return Balance(factors, scores, informative)
 
 
 def _pairs(graph: Adjacency, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
