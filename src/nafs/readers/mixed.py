@@ -109,10 +109,10 @@ def _without_markers(column: Any) -> Any:
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
     marked = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(column)), pa.array(_MARKERS, column.type))
-    others = column.filter(pc.invert(pc.fill_null(marked, True))).to_pylist()
+    others = column.filter(pc.invert(marked)).drop_null().to_pylist()
     if not others or not all(is_number(value) for value in others):
         return column
-    return pc.if_else(pc.fill_null(marked, False), pa.scalar(None, column.type), column)
+    return pc.if_else(marked, pa.scalar(None, column.type), column)
 
 
 def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
