@@ -86,7 +86,7 @@ def _by_panels(problem: Problem, plan: Plan, budget: float) -> float:
 
 
 def _one_hop(problem: Problem, plan: Plan, n_columns: int, group: int, budget: float) -> tuple[float, float]:
-    """Seconds of a hop over rows of so many columns and r's, and seconds to renumber nodes."""
+    """Seconds that one hop takes at this width, and seconds to renumber the nodes."""
     graph, method, threads = problem.graph, problem.method, problem.resources.threads
     columns = max(1, min(n_columns, _MOST_VALUES // (graph.n_nodes * group)))
     features = read_features(_random(graph.n_nodes, columns))

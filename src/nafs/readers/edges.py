@@ -110,7 +110,7 @@ class Edges:
 
 
 class BadWeightError(InputError):
-    """A weight that is none; where it stands is known only as a row."""
+    """A weight that cannot be used; its place is known only as a row."""
 
     row = 0
     rest = ""

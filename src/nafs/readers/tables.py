@@ -162,7 +162,7 @@ class Table:
 
     @property
     def wide(self) -> bool:
-        """Whether a text table has so many columns that it is read in another way."""
+        """Whether a text table is too wide for DuckDB and is read by pyarrow instead."""
         return self.text and len(self.columns) > WIDE
 
     def _wide_batches(self, columns: Sequence[str], kinds: Sequence[str]) -> Generator[Any, None, None]:
