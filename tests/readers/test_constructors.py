@@ -220,6 +220,8 @@ def test_other_things_are_refused_by_name():
         from_networkx(nx.grid_2d_graph(1, 3))
     with pytest.raises(ValueError, match="no column 'nope' for the source; there are 'source', 'target'"):
         from_edges({"source": [1], "target": [2]}, source="nope")
+    with pytest.raises(ValueError, match=r"its columns give no features \(name: category"):
+        from_edges((["a"], ["b"]), {"id": ["a", "b"], "name": ["x", "y"]})
     with pytest.raises(ValueError, match="lists of column 'v' differ in length"):
         from_edges((["a"], ["b"]), {"id": ["a", "b"], "v": [[1.0], [1.0, 2.0]]})
     graph = nx.Graph([("a", "b")])

@@ -61,7 +61,17 @@ def encode(
             table = table.set_column(place, name, _without_markers(table[name]))
             _refuse_typing_errors(table[name], name, where)
     encoder = TableEncoder.fit(table, text=text, category=category)
-    return encoder, sp.csr_array(sp.hstack(encoder.blocks(table), format="csr"), dtype=np.float32)
+    matrix = sp.csr_array(sp.hstack(encoder.blocks(table), format="csr"), dtype=np.float32)
+    if not matrix.count_nonzero():
+        done = "; ".join(
+            f"{record['column']}: {record['kind']}, {record['done']}" for record in encoder.records()
+        )
+        raise InputError(
+            f"{where}: its columns give no features ({done[:300]}); leave them out with ",
+            Parameter("ignore"),
+            ", or do without the table",
+        )
+    return encoder, matrix
 
 
 def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
