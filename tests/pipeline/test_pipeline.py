@@ -19,7 +19,7 @@ from nafs.graph import Adjacency
 from nafs.pipeline import Job, Settings, decide, execute
 from nafs.pipeline.settings import option_names
 from nafs.smoothing import _kernel
-from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS
+from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS, Method
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_the_flags_that_plan_and_embed_once_disagreed_on(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("engine", ["memory", "disk"])
-def test_components_checksums_and_settings_are_computed_once(monkeypatch, tmp_path, engine):
+def test_components_checksums_settings_and_method_are_computed_once(monkeypatch, tmp_path, engine):
     A, X = random_graph(1, n=200, n_features=24)
     graph = Graph(A, np.abs(X))
     calls = Counter()
@@ -115,11 +115,13 @@ def test_components_checksums_and_settings_are_computed_once(monkeypatch, tmp_pa
     count(work, "fingerprint")
     monkeypatch.setattr("nafs.pipeline.job.fingerprint", work.fingerprint)
     built = Counter()
-    monkeypatch.setattr(Settings, "__init__", _counting(Settings.__init__, built, "Settings"))
+    for kind in (Settings, Method):
+        monkeypatch.setattr(kind, "__init__", _counting(kind.__init__, built, kind.__name__))
     embed(graph, n_hops=3, distance="euclidean", preprocessing="l2", engine=engine, memory_limit="60MB")
     assert calls["components"] == 1
     assert calls["fingerprint"] == 1
-    assert built["Settings"] == 1
+    # A method is built to check the settings, and again with the number of hops that was decided.
+    assert built == {"Settings": 1, "Method": 2}
 
 
 def _counting(original, counter, name):

@@ -22,10 +22,10 @@ from nafs.similarity.nearest import ShareDone
 from nafs.similarity.suggestions import suggest_pairs
 
 ALL_PAIRS = 500_000  # pairs; a graph with no more of them has all of them scored
-_SPARE = 20  # candidates by vectors for each suggestion
+_SPARE = 20  # candidates by vectors per suggestion
 _FEWEST = 1000  # candidates by vectors
 _NEAR = 32  # candidates by shared neighbors for each node
-_HUB = 1000  # neighbors; nodes with more of them bring few pairs together, and make too many candidates
+_HUB = 1000  # neighbors; a node with more says little about pairs of them, and makes too many
 _WORK = 1 << 22  # paths of length two that are followed at a time
 _NAMED = 3  # shared neighbors that a reason names
 
@@ -41,7 +41,7 @@ def likely_links(
     n_threads: int = 1,
     progress: ShareDone | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float64]]:
-    """The k best pairs that are no edges, best first; k for each of some nodes, or k in the whole graph.
+    """The k best-scoring pairs without an edge, best first: k in the whole graph, or k for each of ``nodes``.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def likely_links(
     head : LinkHead
     k : int
     nodes : ndarray of node numbers, optional
-        Pairs with one of these; by default any pair.
+        Only suggest links of these nodes; by default of all nodes.
     exact, n_threads, progress
         Of the search for similar vectors, as in :func:`suggest_pairs`.
 
@@ -61,7 +61,7 @@ def likely_links(
     ndarray of float32
         Their scores.
     ndarray of float64, shape (pairs, numbers)
-        What each number adds to the score.
+        The contribution of each number to the score.
     """
     if k < 1:
         raise InputError(Parameter("k"), f" must be at least 1; got {k}")
@@ -70,14 +70,14 @@ def likely_links(
         every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
         return _best(numbers, head, every[~are_edges(graph, every)], k)
     many = max(_SPARE * k, _FEWEST)
-    found = []
+    similar_pairs = []
     for score in SCORES:
-        tell = None if progress is None else (lambda share, tell=progress: tell(share / len(SCORES)))
+        report = None if progress is None else (lambda share, call=progress: call(share / len(SCORES)))
         pairs, _ = suggest_pairs(
-            graph, matrix, many, nodes=nodes, score=score, exact=exact, n_threads=n_threads, progress=tell
+            graph, matrix, many, nodes=nodes, score=score, exact=exact, n_threads=n_threads, progress=report
         )
-        found.append(pairs)
-    by_vectors = np.concatenate(found)
+        similar_pairs.append(pairs)
+    by_vectors = np.concatenate(similar_pairs)
     if nodes is None:
         meeting = _meeting_pairs(graph, np.arange(graph.n_nodes), many, ordered=True)
         return _best(numbers, head, np.concatenate([by_vectors, meeting]), k)
@@ -103,10 +103,10 @@ def _best(
 def _meeting_pairs(
     graph: Adjacency, nodes: NDArray[np.int64], many: int, *, ordered: bool
 ) -> NDArray[np.int64]:
-    """Pairs of nodes with those that they share neighbors with, but no edge, by resource allocation.
+    """Pairs of nodes that share neighbors but no edge, ranked by resource allocation.
 
-    With ``ordered`` each pair has its smaller node first, and the best ``many`` of all are returned;
-    otherwise the best of each node.
+    With ``ordered``, each pair has its smaller node first and the best ``many`` pairs overall are returned;
+    otherwise the best pairs of each node.
     """
     n, degrees = graph.n_nodes, np.diff(graph.indptr)
     pattern = sp.csr_array((np.ones(graph.n_stored, np.float32), graph.indices, graph.indptr), shape=(n, n))
@@ -135,7 +135,7 @@ def _meeting_pairs(
 
 
 def _blocks(work: NDArray[np.int64]) -> list[slice]:
-    """Runs of consecutive nodes with a limited number of paths in all; at least one node each."""
+    """Slices of consecutive nodes, each with a limited total number of paths and at least one node."""
     ends, begin = [], 0
     total = np.cumsum(work)
     while begin < len(work):
@@ -160,7 +160,7 @@ def _first_of_each(
 def reasons_of(
     graph: Adjacency, pairs: NDArray[np.int64], contributions: NDArray[np.float64], names: Sequence[object]
 ) -> list[str]:
-    """Why each pair was suggested: its shared neighbors by name, and the numbers that speak for it.
+    """Why each pair was suggested: its shared neighbors by name, and the numbers in its favor.
 
     Parameters
     ----------
@@ -175,13 +175,13 @@ def reasons_of(
     reasons = []
     for pair in range(len(pairs)):
         neighbors = shared[at == pair]
-        neighbors = neighbors[np.argsort(degrees[neighbors], kind="stable")]  # the most telling first
+        neighbors = neighbors[np.argsort(degrees[neighbors], kind="stable")]  # the most informative first
         parts = []
         if len(neighbors):
             named = ", ".join(str(names[node]) for node in neighbors[:_NAMED])
             more = f" and {len(neighbors) - _NAMED} more" if len(neighbors) > _NAMED else ""
             parts.append(f"both are linked to {named}{more}")
-        speaking = np.argsort(-contributions[pair], kind="stable")[:2]
-        parts += [words[number] for number in speaking if contributions[pair, number] > 0]
+        largest = np.argsort(-contributions[pair], kind="stable")[:2]
+        parts += [words[number] for number in largest if contributions[pair, number] > 0]
         reasons.append("; ".join(parts))
     return reasons

@@ -89,7 +89,7 @@ def nearest(
         index = build_index(rows, score, progress)
         recall = widen(index, rows, k, n_threads)
         if automatic:
-            warnings.warn(tell(recall), stacklevel=2)
+            warnings.warn(recall_note(recall), stacklevel=2)
     remaining = 1.0 if index is None else 1.0 - BUILDING
     step = max(1, _BLOCK // max(n if exact else 1, n_candidates * matrix.shape[1]))
     neighbors, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
@@ -99,11 +99,11 @@ def nearest(
             candidates = _best(rows[batch] @ rows.T, n_candidates)
         else:
             candidates = search_index(index, rows[batch], n_candidates, n_threads)
-        near, how_near = _ranked(rows, batch, candidates, k)
-        for row in np.flatnonzero(np.isneginf(how_near).any(axis=1)):  # the index found too few
+        near, near_scores = _ranked(rows, batch, candidates, k)
+        for row in np.flatnonzero(np.isneginf(near_scores).any(axis=1)):  # the index found too few
             exhaustive = _best(rows[batch[[row]]] @ rows.T, n_candidates)
-            near[row], how_near[row] = (line[0] for line in _ranked(rows, batch[[row]], exhaustive, k))
-        neighbors[begin : begin + step], scores[begin : begin + step] = near, how_near
+            near[row], near_scores[row] = (line[0] for line in _ranked(rows, batch[[row]], exhaustive, k))
+        neighbors[begin : begin + step], scores[begin : begin + step] = near, near_scores
         if progress is not None:
             progress(remaining * len(batch) / len(queries))
     return neighbors, scores
@@ -162,8 +162,8 @@ def _best_of_few(scores: NDArray[np.float32], count: int) -> NDArray[np.int64]:
     least = np.take_along_axis(scores, best, 1).min(axis=1)
     for row in np.flatnonzero((scores >= least[:, None]).sum(axis=1) > count):
         above = np.flatnonzero(scores[row] > least[row])
-        alike = np.flatnonzero(scores[row] == least[row])
-        best[row] = np.concatenate([above, alike[: count - len(above)]])
+        tied = np.flatnonzero(scores[row] == least[row])
+        best[row] = np.concatenate([above, tied[: count - len(above)]])
     return best
 
 
@@ -222,7 +222,7 @@ def widen(index: Any, rows: NDArray[np.float32], k: int, n_threads: int) -> floa
     return recall
 
 
-def tell(recall: float) -> str:
+def recall_note(recall: float) -> str:
     """The message that a search used an index, with its recall."""
     share = f"{100 * min(recall, 0.99):.0f} %"
     return f"the embedding is large, so an index was searched; it finds about {share} of the nearest nodes"

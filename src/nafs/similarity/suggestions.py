@@ -1,4 +1,4 @@
-"""Missing links: pairs without an edge that the link score puts first. Nothing of size n × n is held."""
+"""Missing links: the pairs without an edge that score highest, found without an n × n matrix."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from nafs.similarity.nearest import (
     EXACT_WORK,
     ShareDone,
     build_index,
+    recall_note,
     scored_rows,
     search_index,
-    tell,
     widen,
 )
 
 _BLOCK = 1 << 24  # scores held at a time
-_TRIED = 16  # blocks of pairs after which it is plain how many are worth a look
+_TRIED = 16  # blocks after which the remaining work is estimated
 _SEARCHED = 4096  # nodes looked up in an index at a time
-_CANDIDATES = 64  # of each node, where pairs are looked for through an index
-_MOST_CANDIDATES = 4096  # ... where its nearest are all its neighbours already
+_CANDIDATES = 64  # candidates per node from an index
+_MOST_CANDIDATES = 4096  # ... if all of the nearest are neighbours already
 _SPARE = 64  # pairs beyond those asked for, so that rounding in a product cannot lose one
 
 
@@ -44,7 +44,7 @@ def suggest_pairs(
     n_threads: int = 1,
     progress: ShareDone | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The k best pairs that are no edges, best first; k for each of some nodes, or k in the whole graph.
+    """The k best-scoring pairs without an edge, best first: k in the whole graph, or k for each of ``nodes``.
 
     Parameters
     ----------
@@ -53,10 +53,11 @@ def suggest_pairs(
     matrix : ndarray of shape (n, d)
     k : int
     nodes : ndarray of node numbers, optional
-        Pairs with one of these; by default any pair.
+        Only suggest links of these nodes; by default of all nodes.
     score : {"inner", "cosine"}
     exact : bool, optional
-        By default unless an index takes less time; then pairs among the 64 nearest of each.
+        Compare all pairs, or only the 64 nearest of each node by an index. Exact by default unless an
+        index is faster.
     n_threads : int
     progress : callable, optional
         Called with the share of the work done since the last call.
@@ -78,14 +79,14 @@ def suggest_pairs(
     if nodes is not None:
         return _for_nodes(graph, rows, k, nodes, progress)
     if exact is not False:
-        found = _exact_pairs(graph, rows, k, None if exact else EXACT_WORK, progress)
-        if found is not None:
-            return found.pairs, found.scores
+        exact_best = _exact_pairs(graph, rows, k, None if exact else EXACT_WORK, progress)
+        if exact_best is not None:
+            return exact_best.pairs, exact_best.scores
     best = _Best(k)
     index = build_index(rows, "inner", progress)
     recall = widen(index, rows, _CANDIDATES, n_threads)
     if exact is None:
-        warnings.warn(tell(recall), stacklevel=2)
+        warnings.warn(recall_note(recall), stacklevel=2)
     for begin in range(0, len(rows), _SEARCHED):
         end = min(len(rows), begin + _SEARCHED)
         best.add(rows, _near_pairs(index, graph, rows, begin, end, n_threads))
@@ -97,10 +98,10 @@ def suggest_pairs(
 def _exact_pairs(
     graph: Adjacency, rows: NDArray[np.float32], k: int, limit: float | None, progress: ShareDone | None
 ) -> _Best | None:
-    """The best of all pairs; ``None`` if that takes more multiplications than the limit.
+    """The best of all pairs; ``None`` if finding them takes more multiplications than the limit.
 
-    No score exceeds the product of the lengths of two rows. So rows are taken from the longest on, each with
-    those that are long enough for the pair to be among the best so far; often that is a few of them.
+    No score exceeds the product of the lengths of two rows. Rows are therefore visited by decreasing length,
+    and each is compared only with rows long enough for the pair to rank among the best so far.
     """
     n = len(rows)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
@@ -108,7 +109,7 @@ def _exact_pairs(
     lengths, rows = lengths[order], rows[order]
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
-    best, begin, told = _Best(k), 0, 0.0
+    best, begin, reported = _Best(k), 0, 0.0
     for block in itertools.count():
         if block == _TRIED and limit is not None:
             pairs_left = np.maximum(_reach(lengths, begin, n, best.least) - np.arange(begin, n), 0).sum()
@@ -126,15 +127,15 @@ def _exact_pairs(
         best.add(rows, pairs, order)
         begin = end
         if progress is not None and block > _TRIED:
-            progress(begin / n - told)
-            told = begin / n
+            progress(begin / n - reported)
+            reported = begin / n
     if progress is not None:
-        progress(1.0 - told)
+        progress(1.0 - reported)
     return best
 
 
 def _reach(lengths: NDArray[np.float64], begin: int, end: int, least: float) -> NDArray[np.int64]:
-    """For rows begin..end, how many rows, longest first, may make a pair with it that scores so much."""
+    """For rows begin..end, how many of the longest rows can form a pair that scores at least ``least``."""
     some = lengths[begin:end]
     if least <= 0:
         return np.full(len(some), len(lengths))
@@ -145,19 +146,19 @@ def _reach(lengths: NDArray[np.float64], begin: int, end: int, least: float) -> 
 def _near_pairs(
     index: Any, graph: Adjacency, rows: NDArray[np.float32], begin: int, end: int, n_threads: int
 ) -> NDArray[np.int64]:
-    """Pairs of nodes with their nearest that are no edges; more are looked at where all are."""
+    """Pairs of nodes with their nearest nodes, without edges; if all of those are edges, search wider."""
     nodes, count = np.arange(begin, end), _CANDIDATES
-    found = []
+    candidates = []
     while len(nodes):
         near = search_index(index, rows[nodes], min(count, len(rows)), n_threads)
         pairs = np.column_stack([np.repeat(nodes, near.shape[1]), near.ravel()])
         pairs = pairs[pairs[:, 1] >= 0]
         pairs = pairs[~are_edges(graph, pairs) & (pairs[:, 0] != pairs[:, 1])]
-        found.append(np.sort(pairs, axis=1))
+        candidates.append(np.sort(pairs, axis=1))
         if count >= min(len(rows), _MOST_CANDIDATES):
             break
         nodes, count = np.setdiff1d(nodes, pairs[:, 0]), 4 * count
-    return np.concatenate(found)
+    return np.concatenate(candidates)
 
 
 def _for_nodes(
@@ -167,7 +168,7 @@ def _for_nodes(
     nodes: NDArray[np.int64],
     progress: ShareDone | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    pairs, found = [], []
+    best_pairs, best_scores = [], []
     for node in nodes:
         scores = rows @ rows[node]
         scores[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] = -np.inf
@@ -175,15 +176,15 @@ def _for_nodes(
         best = _Best(k)
         at = _top(scores, k + _SPARE)
         best.add(rows, np.column_stack([np.full(len(at), node), at]))
-        pairs.append(best.pairs)
-        found.append(best.scores)
+        best_pairs.append(best.pairs)
+        best_scores.append(best.scores)
         if progress is not None:
             progress(1 / len(nodes))
-    return np.concatenate(pairs), np.concatenate(found)
+    return np.concatenate(best_pairs), np.concatenate(best_scores)
 
 
 class _Best:
-    """The k best pairs so far; of those that score alike, the first."""
+    """The k best pairs so far; ties go to the pair that comes first."""
 
     def __init__(self, k: int) -> None:
         self.k = k
@@ -191,13 +192,13 @@ class _Best:
 
     @property
     def least(self) -> float:
-        """What a pair must score to be among them."""
+        """The score that a pair must exceed to be among them."""
         return float(self.scores[-1]) if len(self.scores) == self.k else -np.inf
 
     def add(
         self, rows: NDArray[np.float32], pairs: NDArray[np.int64], names: NDArray[np.int64] | None = None
     ) -> None:
-        """Take pairs of rows into account; ``names`` are the nodes' numbers where rows have another order."""
+        """Consider more pairs of rows; ``names`` maps rows to node numbers if rows were reordered."""
         scores = np.einsum("ij,ij->i", rows[pairs[:, 0]], rows[pairs[:, 1]])
         pairs = pairs if names is None else np.sort(names[pairs], axis=1)
         pairs, scores = np.concatenate([self.pairs, pairs]), np.concatenate([self.scores, scores])
@@ -209,7 +210,7 @@ class _Best:
 
 
 def _top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Places of the k largest that are scores at all; of those that are alike, the first."""
+    """Positions of the k largest finite scores; ties go to the first position."""
     if k < len(scores):
         least = -np.partition(-scores, k - 1)[k - 1]
         above = np.flatnonzero(scores > least)
@@ -226,10 +227,10 @@ def _mask(
     place: NDArray[np.int64],
     left: int,
 ) -> None:
-    """Put edges out of the running: rows are ``nodes``, and column 0 is the node whose place is ``left``."""
+    """Exclude edges: rows are ``nodes``, and column 0 is the node at position ``left``."""
     counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
     rows = np.repeat(np.arange(len(nodes)), counts)
     firsts = np.repeat(graph.indptr[nodes] - (np.cumsum(counts) - counts), counts)
     columns = place[graph.indices[firsts + np.arange(len(rows))]] - left
-    here = (columns >= 0) & (columns < scores.shape[1])
-    scores[rows[here], columns[here]] = -np.inf
+    inside = (columns >= 0) & (columns < scores.shape[1])
+    scores[rows[inside], columns[inside]] = -np.inf
