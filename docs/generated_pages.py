@@ -56,7 +56,7 @@ def _command(name: str, command: Any) -> list[str]:
 
 
 def settings() -> str:
-    """Every setting with its default, by the room that it belongs to."""
+    """Every setting with its default, by the package that it belongs to."""
     from nafs.engines.resources import Resources
     from nafs.selection.settings import Preparations
     from nafs.smoothing.method import MethodSettings

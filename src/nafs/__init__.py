@@ -55,8 +55,8 @@ __all__ = [
     "structural_features",
 ]
 
-# Rooms that users name: nafs.datasets.load_dataset and so on.
-_ROOMS = ("datasets", "pictures", "pipeline", "pyg", "report", "reproduce", "similarity", "tasks", "writers")
+# Packages that users name: nafs.datasets.load_dataset and so on.
+_PACKAGES = ("datasets", "pictures", "pipeline", "pyg", "report", "reproduce", "similarity", "tasks", "writers")
 
 # Loaded at first use, so that `import nafs` costs no more than its lightest part.
 _HOME = {
@@ -82,7 +82,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("nafs")
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"nafs.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'nafs' has no attribute {name!r}")
@@ -92,4 +92,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, *_ROOMS])
+    return sorted([*globals(), *__all__, *_PACKAGES])

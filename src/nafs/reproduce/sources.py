@@ -1,6 +1,6 @@
 """A fingerprint of the source that computes a cell, so that cells are measured again when it changes.
 
-Starting from some modules, imports are followed through the rooms that compute something. The syntax tree
+Starting from some modules, imports are followed through the packages that compute something. The syntax tree
 without docstrings counts: a change of prose or layout does not cost hours of measuring.
 """
 
@@ -12,8 +12,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-# A room that holds data, reads or shows it does not change what is measured.
-ROOMS = (
+# A package that holds, reads or shows data does not change what is measured.
+PACKAGES = (
     "smoothing",
     "structure",
     "engines",
@@ -80,7 +80,7 @@ def code_of(text: str) -> str:
 
 def _path(name: str) -> Path | None:
     parts = name.split(".")
-    if parts[0] != "nafs" or len(parts) < 2 or parts[1] not in ROOMS:
+    if parts[0] != "nafs" or len(parts) < 2 or parts[1] not in PACKAGES:
         return None
     try:
         spec = find_spec(name)
