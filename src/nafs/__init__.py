@@ -56,7 +56,17 @@ __all__ = [
 ]
 
 # Packages that users name: nafs.datasets.load_dataset and so on.
-_PACKAGES = ("datasets", "pictures", "pipeline", "pyg", "report", "reproduce", "similarity", "tasks", "writers")
+_PACKAGES = (
+    "datasets",
+    "pictures",
+    "pipeline",
+    "pyg",
+    "report",
+    "reproduce",
+    "similarity",
+    "tasks",
+    "writers",
+)
 
 # Loaded at first use, so that `import nafs` costs no more than its lightest part.
 _HOME = {
