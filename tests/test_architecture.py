@@ -56,6 +56,12 @@ def test_every_package_has_a_place_in_the_order():
     assert parts == set(FLOW)
 
 
+def test_every_package_has_its_tests():
+    tests = Path(__file__).parent
+    for part in FLOW:
+        assert (tests / part).is_dir() or (tests / f"test_{part}.py").is_file(), f"no tests of nafs.{part}"
+
+
 def test_imports_follow_the_flow():
     for path in PACKAGE.rglob("*.py"):
         part = part_of(path)

@@ -239,3 +239,9 @@ def test_text_that_cannot_be_parsed_names_its_flag():
     with pytest.raises(InputError) as caught:
         run(walk, "--steps", "many")
     assert shown(caught.value) == "--steps must be a whole number; got 'many'"
+
+
+def test_no_command_has_two_options_with_one_name():
+    for name, one in typer.main.get_command(app).commands.items():
+        flags = [flag for option in one.params for flag in option.opts]
+        assert len(flags) == len(set(flags)), name

@@ -1,16 +1,12 @@
 """Nearest nodes and suggested links, compared with exhaustive search."""
 
-import json
 import sys
 
 import numpy as np
-import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
-from command import run
 from random_graphs import random_graph
 
-from nafs import Embedding, Graph, embed, read_graph
 from nafs.graph import read_adjacency
 from nafs.similarity import nearest, suggest_pairs, suggestions
 from nafs.similarity.nearest import build_index, scored_rows, widen
@@ -134,106 +130,6 @@ def test_a_complete_graph_has_no_missing_links():
         suggest_pairs(directed, np.eye(4, dtype=np.float32), 5)
 
 
-@pytest.fixture
-def embedding():
-    A, X = random_graph(2, n=40)
-    names = [f"node{i}" for i in range(40)]
-    graph = Graph(A, X, ids=names, labels=["a", "b"] * 20)
-    return graph, embed(graph, n_hops=3)
-
-
-def test_similar_by_id(embedding):
-    _, made = embedding
-    table = made.similar(["node3", "node5"], k=2)
-    assert table.column_names == ["id", "rank", "neighbor", "score"]
-    assert table.column("id").to_pylist() == ["node3", "node3", "node5", "node5"]
-    assert table.column("rank").to_pylist() == [1, 2, 1, 2]
-    assert made.similar(None, k=3).num_rows == 120
-    with pytest.raises(ValueError, match=r"unknown id 'nodee3'; the closest are 'node3'"):
-        made.similar("nodee3")
-    with pytest.raises(ValueError, match="no ids: name at least one"):
-        made.similar([])
-
-
-def test_ids_that_are_numbers():
-    made = embed(Graph(sp.csr_array(np.ones((3, 3))), np.eye(3), ids=[10, 20, 30]), n_hops=1)
-    assert made.similar(10, k=1).num_rows == made.similar("10", k=1).num_rows == 1
-    with pytest.raises(ValueError, match="unknown id 11; the closest are '10'"):
-        made.similar(11)
-
-
-def test_suggestions_need_the_graph_that_was_embedded(embedding):
-    graph, made = embedding
-    found = made.suggest_links(graph, 5)
-    assert found.column_names == ["source", "target", "score"]
-    assert found.num_rows == 5
-    assert made.suggest_links(graph, 2, ["node1"]).column("source").to_pylist() == ["node1"] * 2
-    with pytest.raises(ValueError, match=r"not the graph that was embedded: .* 0 is not embedded"):
-        made.suggest_links(Graph(*random_graph(3, n=40)), 5)
-
-
-@pytest.mark.parametrize("name", ["e.parquet", "e.csv", "e.npy"])
-def test_an_embedding_written_is_read_again(embedding, tmp_path, name):
-    _, made = embedding
-    made.write(tmp_path / name)
-    again = Embedding.load(tmp_path / name)
-    np.testing.assert_allclose(again.matrix, made.matrix, rtol=1e-6)
-    assert again.id_array.equals(made.id_array)
-    assert again.labels.classes == made.labels.classes
-    assert (again.labels.codes == made.labels.codes).all()
-    if name != "e.csv":
-        assert again.settings["n_hops"] == 3
-        assert again.settings["input"] == made.settings["input"]
-        assert again.settings["version"]
-
-
-def test_an_embedding_carries_its_settings(embedding):
-    graph, made = embedding
-    assert set(made.settings["input"]) == {"nodes", "edges", "features"}
-    other = embed(graph.with_features(graph.features.dense + 1), n_hops=3)
-    assert other.settings["input"]["edges"] == made.settings["input"]["edges"]
-    assert other.settings["input"]["features"] != made.settings["input"]["features"]
-    pytest.importorskip("polars")
-    assert made.to_polars().shape == (40, 12)
-
-
-def test_the_commands(embedding, tmp_path, capsys):
-    graph, made = embedding
-    made.write(tmp_path / "e.parquet")
-    graph.save(tmp_path / "graph")
-    assert run("similar", tmp_path / "e.parquet", "node3", "-k", "2", "--json") == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert [row["neighbor"] for row in rows] == made.similar("node3", 2).column("neighbor").to_pylist()
-    assert run("similar", tmp_path / "e.parquet", "--all", "-o", tmp_path / "n.parquet", "-k", "3", "-q") == 0
-    assert pyarrow.parquet.read_table(tmp_path / "n.parquet").num_rows == 120
-    graph_and = ["suggest-links", tmp_path / "graph"]
-    assert run(*graph_and, "--embedding", tmp_path / "e.parquet", "-k", "3", "--json") == 0
-    assert len(json.loads(capsys.readouterr().out)) == 3
-    assert run(*graph_and, "--node", "node1", "--hops", "2", "-k", "3", "--json") == 0
-    assert [row["source"] for row in json.loads(capsys.readouterr().out)] == ["node1"] * 3
-    for arguments, message in (
-        (["similar", tmp_path / "e.parquet"], "name at least one node"),
-        (["similar", tmp_path / "e.parquet", "--all"], "name a file with --output"),
-        (["similar", tmp_path / "e.parquet", "node33x"], "unknown id 'node33x'; the closest are"),
-        (["similar", tmp_path / "e.parquet", "node3", "-o", "x.xlsx"], "tables are written as"),
-        (["similar", tmp_path / "no.parquet", "node3"], "no such file"),
-        (["suggest-links", tmp_path / "graph", "--node", "nobody"], "unknown id 'nobody'"),
-    ):
-        assert run(*arguments) == 2
-        assert message in " ".join(capsys.readouterr().err.split())
-
-
-def test_notebooks_show_tables_and_names_stay_text():
-    A, X = random_graph(4, n=10)
-    graph = Graph(A, X, ids=["<b>bold</b>", *(f"n{i}" for i in range(9))], labels=["a", "b"] * 5)
-    made = embed(graph, n_hops=2)
-    for shown in (graph._repr_html_(), graph.describe()._repr_html_(), made._repr_html_()):
-        assert shown.startswith("<table>")
-        assert "<b>" not in shown
-    assert "&lt;b&gt;bold" in made._repr_html_()
-    assert "2 hops" in made._repr_html_()
-
-
 def test_ties_are_ordered_by_row():
     same = np.ones((500, 4), np.float32)
     assert nearest(same, np.array([100]), 5)[0].tolist() == [[0, 1, 2, 3, 4]]
@@ -311,38 +207,3 @@ def test_links_beyond_a_clique_are_found_through_an_index():
     exact, _ = suggest_pairs(graph, matrix, 10, exact=True)
     found, _ = suggest_pairs(graph, matrix, 10, exact=False)
     assert len({tuple(pair) for pair in exact} & {tuple(pair) for pair in found}) >= 9
-
-
-def test_settings_of_any_kind_are_written_and_the_score_is_kept(tmp_path):
-    A, X = random_graph(5, n=60)
-    graph = Graph(A, X)
-    made = embed(graph, n_hops=np.int64(2), r=np.linspace(0, 0.5, 3), n_clusters=np.int64(2))
-    for name in ("e.parquet", "e.npy"):
-        made.write(tmp_path / name)
-        assert Embedding.load(tmp_path / name).settings["r"] == [0.0, 0.25, 0.5]
-    linked = embed(graph, n_hops="auto", goal="links")
-    linked.write(tmp_path / "l.parquet")
-    again = Embedding.load(tmp_path / "l.parquet")
-    assert again.settings["score"] == linked.choice.score
-    assert again.suggest_links(graph, 5).equals(linked.suggest_links(graph, 5))
-    bare = embed(Graph(A), columns=16, seed=7, n_hops=2)
-    assert (bare.settings["columns"], bare.settings["seed"]) == (16, 7)
-
-
-def test_no_command_has_two_options_with_one_name():
-    import typer.main
-
-    from nafs.cli.app import app
-
-    for name, command in typer.main.get_command(app).commands.items():
-        flags = [flag for option in command.params for flag in option.opts]
-        assert len(flags) == len(set(flags)), name
-
-
-def test_labels_of_other_nodes_only_are_ignored(tmp_path):
-    (tmp_path / "z.csv").write_text("id,e0,e1,label\nann,1,0,red\nbob,0,1,\ncy,1,1,\n")
-    (tmp_path / "e.csv").write_text("bob,cy\n")
-    assert Embedding.load(tmp_path / "z.csv").labels.classes == ("red",)
-    found = Embedding.load(tmp_path / "z.csv", read_graph(tmp_path / "e.csv"))
-    assert found.labels is None
-    assert found.matrix.tolist() == [[0, 1], [1, 1]]

@@ -218,7 +218,7 @@ def print_csv(records: Sequence[Mapping[str, Any]], header: Sequence[str] | None
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[dict[str, Any]]:
-    """Facts as lines with a name and a value; facts within facts get names with a dot."""
+    """Facts as records of name and value; nested names are joined by dots."""
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")

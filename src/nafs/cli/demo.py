@@ -65,7 +65,7 @@ def demo(
             graph.save(part / "graph")
     if not (has_picture and has_page):
         run.notes.append(
-            "a picture or the page is missing: install matplotlib and openTSNE (pip install 'nafs[plot]')"
+            "pictures and the page need matplotlib and openTSNE: install them (pip install 'nafs[plot]')"
         )
     if not (run.quiet or run.as_json):
         results.print(

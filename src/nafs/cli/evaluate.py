@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 METHODS = ("consensus", "mixture", "kmeans")
 TASKS = ("clustering", "links", "classification")
-FOR_EACH_TASK = EmbeddingOptions(goal="auto")  # clusters or links, as the task needs it
+FOR_EACH_TASK = EmbeddingOptions(goal="auto")  # clusters or links, depending on the task
 _PANEL = "Tasks"
 
 
@@ -46,14 +46,14 @@ def evaluate(
     printing: TablePrinting,
     task: Annotated[
         str,
-        flag("--task", "-t", help=f"{', '.join(TASKS)}, several of them with commas, or all.", panel=_PANEL),
+        flag("--task", "-t", help=f"{', '.join(TASKS)}, several separated by commas, or all.", panel=_PANEL),
     ] = "all",
     embedding: Annotated[
         str | None,
         flag(
             "--embedding",
             metavar="FILE",
-            help="Evaluate this embedding (.parquet, .csv, .npy) instead of making one; not for links.",
+            help="Evaluate this embedding (.parquet, .csv, .npy) instead of computing one; not for links.",
             panel=_PANEL,
         ),
     ] = None,
@@ -115,7 +115,7 @@ def evaluate(
     else:
         graph = read(run, dataset, reading)
     if graph.features is None and embedding is None:
-        run.notes.append("no features given: structural features are made from the edges that are not hidden")
+        run.notes.append("the graph has no features: structural features are computed from the edges that are not hidden")
     if task == "all" and graph.labels is None:
         tasks = [name for name in tasks if name == "links" or (name == "clustering" and options.n_clusters)]
         run.notes.append(f"the graph has no labels: {' and '.join(tasks) or 'nothing'} can be evaluated")
@@ -186,7 +186,7 @@ def _tasks(task: str, embedding: str | None) -> list[str]:
         if task != "all":
             raise InputError(
                 Parameter("embedding"),
-                " knows all edges, also those that the task links hides; leave out one of the two",
+                " was made with all edges, including those that the task links hides; leave out one of the two",
             )
         tasks.remove("links")
     return tasks
@@ -194,7 +194,7 @@ def _tasks(task: str, embedding: str | None) -> list[str]:
 
 @dataclass
 class _Judge:
-    """The tasks, ready to be measured one by one."""
+    """Measures one task at a time."""
 
     run: Run
     graph: Graph
@@ -213,7 +213,7 @@ class _Judge:
         known = None if graph.labels is None else len(graph.labels.classes)
         classes = options.n_clusters or classes or known
         if options.n_hops == "auto" and goal == "clusters" and options.n_clusters is None and classes:
-            note = f"--hops auto knows the number of classes, {classes}, but no labels"
+            note = f"--hops auto uses the number of classes ({classes}), but not the labels"
             if note not in notes:
                 notes.append(note)
         running = RunOptions(client=self.client)

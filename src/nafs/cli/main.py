@@ -1,8 +1,8 @@
-"""`nafs`: how a command ends: its exit code, and one line about what went wrong.
+"""`nafs`: the entry point. It sets the exit code, and explains an error in one line.
 
-Nothing heavy is imported before Ctrl-C is taken care of.
+Ctrl-C is handled before anything heavy is imported.
 
-Exit codes: 0 done; 1 a bug in nafs, or nobody reads the output any more; 2 bad input, a wrong option, no
+Exit codes: 0 done; 1 a bug in nafs, or the reader of the output is gone; 2 bad input, a wrong option, no
 space or too little memory; 130 interrupted by Ctrl-C; 143 terminated.
 """
 
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader of our output went away
         code = 1
     except Exception as error:
-        if interrupts:  # a library made something else of it, as while it is imported
+        if interrupts:  # a library turned it into another exception, for example during its import
             print("interrupted; no output is half-written", file=sys.stderr)
             _leave(INTERRUPTED)
         if debug:
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _leave(code: int) -> None:
-    """End with a code after Ctrl-C; where a library left a mark that it is unhandled, sys.exit would not."""
+    """Exit after Ctrl-C with this code, which sys.exit would change if a library left the signal pending."""
     import atexit
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -60,7 +60,7 @@ def _leave(code: int) -> None:
 
 
 def _flushed(code: int) -> int:
-    """Write out what is left of the output, which may fail only now; the code to end with."""
+    """Flush stdout, which may be the first write that fails; returns the exit code."""
     try:
         if sys.stdout is not None:  # it is None if the shell closed it
             sys.stdout.flush()
@@ -78,7 +78,7 @@ def _run(words: list[str]) -> int:
     try:
         code = app(words, standalone_mode=False, prog_name="nafs")
     except typer.TyperException as error:
-        show = getattr(error, "show", None)  # with the usage line, if it is about the options
+        show = getattr(error, "show", None)  # errors about options include the usage line
         if show is None:
             _say(str(error))
         else:
@@ -93,7 +93,7 @@ def _run(words: list[str]) -> int:
 
 
 def _explain(error: Exception) -> int:
-    """Say in one line what went wrong; the exit code that belongs to it."""
+    """Print in one line what went wrong; returns the exit code."""
     from nafs._support.errors import InputError
     from nafs.cli.flags import shown
 

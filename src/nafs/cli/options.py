@@ -1,7 +1,7 @@
-"""Options that are not about one subject: resources, results, messages.
+"""Options that many commands share: resources, results, messages.
 
 Options of reading are in `nafs.cli.reading`, those of embedding in `nafs.cli.embedding_options`. Each option
-is defined once. Fields are called as the library's parameters and have the same defaults.
+is defined once. Fields have the names and defaults of the library's parameters.
 """
 
 from __future__ import annotations
