@@ -115,7 +115,9 @@ def evaluate(
     else:
         graph = read(run, dataset, reading)
     if graph.features is None and embedding is None:
-        run.notes.append("the graph has no features: structural features are computed from the edges that are not hidden")
+        run.notes.append(
+            "the graph has no features: structural ones are computed from the edges that are not hidden"
+        )
     if task == "all" and graph.labels is None:
         tasks = [name for name in tasks if name == "links" or (name == "clustering" and options.n_clusters)]
         run.notes.append(f"the graph has no labels: {' and '.join(tasks) or 'nothing'} can be evaluated")
@@ -186,7 +188,7 @@ def _tasks(task: str, embedding: str | None) -> list[str]:
         if task != "all":
             raise InputError(
                 Parameter("embedding"),
-                " was made with all edges, including those that the task links hides; leave out one of the two",
+                " was made with all edges, including those that links hides; leave out one of the two",
             )
         tasks.remove("links")
     return tasks
