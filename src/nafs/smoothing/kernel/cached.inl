@@ -68,7 +68,7 @@ void cached_panel(const Cached& job, int64_t panel, float* buffer) {
     const bool postpone = !owing && k < job.hops;
     hop.state = state;
     for (int64_t i = 0; i < n; ++i) {
-      gather_lanes<kVectors, weighted, false, float>(hop, i, 0, 8, z);
+      gather_lanes<kVectors, weighted, false, float, false>(hop, i, 0, 8, z);
       for (int v = 0; v < kVectors; ++v) store8(next + i * kColumns + 8 * v, z[v]);
       if (parts)
         add_parts(z, x + i * kColumns, parts + 2 * (k * n + i));

@@ -4,8 +4,9 @@ constexpr int64_t kAhead = 10;            // neighbours that the prefetch runs a
 constexpr int64_t kBlock = 128;           // neighbours added in float32 before the sum moves to float64
 
 // Columns column..column+8*V of row i, in `sum`, which stays in registers while the neighbour list is read.
-// Rows are padded to whole vectors unless `ragged`: then the tile has V = 1 and `count` columns.
-template <int V, bool weighted, bool ragged, typename State>
+// Rows are padded to whole vectors unless `ragged`: then the tile has V = 1 and `count` columns. A state that
+// stays in the cache is read faster without `fetch`.
+template <int V, bool weighted, bool ragged, typename State, bool fetch = true>
 inline void gather_lanes(const Hop& hop, int64_t i, int64_t column, int64_t count, Float8* sum) {
   const State* state = static_cast<const State*>(hop.state) + column;
   const int64_t first = hop.graph.indptr[i], last = hop.graph.indptr[i + 1];
@@ -31,7 +32,7 @@ inline void gather_lanes(const Hop& hop, int64_t i, int64_t column, int64_t coun
   // Every (neighbour, tile) is asked for once, kAhead places before its turn, across row ends.
   const auto add_range = [&](int64_t from, int64_t to) {
     int64_t e = from;
-    for (const int64_t end = to < calm ? to : calm; e < end; ++e) {
+    for (const int64_t end = to < calm ? to : calm; fetch && e < end; ++e) {
       const char* soon = reinterpret_cast<const char*>(state + indices[e + kAhead] * stride);
       for (size_t b = 0; b < V * 8 * sizeof(State); b += 64) __builtin_prefetch(soon + b);
       add(e);
