@@ -23,7 +23,6 @@ from nafs.reproduce import (
     sparsity,
 )
 from nafs.reproduce.run import TARGETS, reproduce
-from nafs.reproduce.sources import code_of, fingerprint
 from nafs.reproduce.store import Store
 from nafs.reproduce.target import Cell, Effort, Target
 from nafs.rivals import RIVALS
@@ -165,25 +164,6 @@ def test_cells_of_another_source_are_measured_again(tmp_path):
     cells["a"]["source"] = "another"
     path.write_text(json.dumps(cells))
     assert reproduce(counted, tmp_path) == {"x": [1.0]}
-
-
-def test_a_fingerprint_follows_imports_and_ignores_prose(tmp_path, monkeypatch):
-    (tmp_path / "nafs").mkdir()
-    assert code_of('"""One."""\nx = 1  # why') == code_of("x = 1")
-    assert code_of("x = 1") != code_of("x = 2")
-    rival, other = "nafs.rivals.gae", "nafs.rivals.dagnn"
-    before = {name: fingerprint((name,)) for name in (rival, other)}
-    from nafs.reproduce import sources
-
-    def changed(text):
-        return code_of(text) + ("changed" if "class AllPairs" in text else "")
-
-    monkeypatch.setattr(sources, "code_of", changed)
-    fingerprint.cache_clear()
-    after = {name: fingerprint((name,)) for name in (rival, other)}
-    fingerprint.cache_clear()
-    assert before[rival] != after[rival], "GAE imports the module that changed"
-    assert before[other] == after[other]
 
 
 def test_two_runs_in_one_folder_keep_each_others_cells(tmp_path):

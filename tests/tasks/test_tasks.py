@@ -127,11 +127,9 @@ def test_clustering_finds_planted_classes(graph):
 
 
 def test_large_matrices_are_clustered_in_batches(monkeypatch, graph):
-    import nafs.tasks.clustering as module
-
     Z = embed(graph, n_hops=5).matrix
-    monkeypatch.setattr(module, "_LARGE", 100)
-    found = cluster(Z, 3, seed=0)
+    monkeypatch.setattr("nafs.clustering.kmeans._LARGE", 100)
+    found = cluster(Z, 3, method="kmeans", seed=0)
     assert normalized_mutual_info_score(found, graph.labels.codes) > 0.7
 
 

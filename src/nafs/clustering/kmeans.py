@@ -7,12 +7,50 @@ All starts go through one product, and columns count only once, when G is made.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 _STEPS = 300
+_LARGE = 1 << 26  # values; beyond that K-means works on samples
+_FEW = 4096  # rows; up to here K-means of wide matrices goes by inner products
+
+
+def kmeans_by_seed(matrix: NDArray[Any], n_clusters: int, n_init: int) -> Callable[[int], NDArray[np.int64]]:
+    """A function that returns the clusters of a matrix for a seed, the best of several starts.
+
+    Work that does not depend on the seed is done here, once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.kmeans import kmeans_by_seed
+    >>> clusters = kmeans_by_seed(np.array([[0.0], [0.1], [5.0]]), 2, 3)(0)
+    >>> bool(clusters[0] == clusters[1] != clusters[2])
+    True
+    """
+    from sklearn.cluster import KMeans, MiniBatchKMeans
+
+    if matrix.shape[0] <= _FEW and matrix.shape[1] > 256:
+        products = _products(matrix)
+        return lambda seed: kmeans_of_products(products, n_clusters, seed, n_init)
+
+    def clusters(seed: int) -> NDArray[np.int64]:
+        if matrix.size > _LARGE:
+            model = MiniBatchKMeans(n_clusters, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
+        else:
+            model = KMeans(n_clusters, n_init=n_init, random_state=seed)
+        return np.asarray(model.fit_predict(matrix), dtype=np.int64)
+
+    return clusters
+
+
+def _products(matrix: NDArray[Any]) -> NDArray[np.float32]:
+    """Inner products of the centred rows."""
+    centred = np.asarray(matrix - matrix.mean(axis=0), np.float32)
+    return centred @ centred.T
 
 
 def kmeans(points: NDArray[Any], n_clusters: int, rng: np.random.Generator, steps: int) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from nafs.datasets.catalog import find
 from nafs.datasets.download import is_present
 from nafs.pictures.plots import COLOURS, MARKERS, new_figure
-from nafs.reproduce.comparison import HOPS, missing_extra, module_of, nafs
+from nafs.reproduce.comparison import HOPS, missing_extra, nafs, source_of
 from nafs.reproduce.store import Store, Values, percent, seconds
 from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.rivals import RIVALS, Rival, judge
@@ -42,7 +42,7 @@ def _cells(effort: Effort) -> list[Cell]:
     if not is_present(find(NAME)):
         return []
     return [
-        Cell(_key(rival), partial(_measure, rival), (module_of(rival), "nafs.rivals.judge"))
+        Cell(_key(rival), partial(_measure, rival), (source_of(rival), "nafs.rivals.judge:classification"))
         for rival in _methods(effort)
     ]
 

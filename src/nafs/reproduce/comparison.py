@@ -65,7 +65,7 @@ class Task:
 
     def cells(self, name: str, rival: Rival, count: int) -> list[Cell]:
         """The measurements of one method on one data set."""
-        code = (module_of(rival), "nafs.rivals.judge")
+        code = (source_of(rival), f"nafs.rivals.judge:{self.name}")
         return [
             Cell(self.key(name, rival.name, seed), partial(measure, rival, name, self.name, seed), code)
             for seed in self.seeds(rival, count)
@@ -86,12 +86,12 @@ class Task:
         return {rival.name: rival for rival in found.values() if rival.missing is None}
 
 
-def module_of(rival: Rival) -> str:
-    """The module that defines a rival's fit."""
+def source_of(rival: Rival) -> str:
+    """The source that a rival's result depends on: the module that defines it."""
     fit: Any = rival.fit
     while isinstance(fit, partial):
         fit = fit.func
-    return str(fit.__module__)
+    return "nafs.embedding:embed" if fit.__module__ == __name__ else str(fit.__module__)
 
 
 @lru_cache(maxsize=64)
@@ -101,7 +101,6 @@ def nafs(hops: int, r: tuple[float, ...], variant: str) -> Rival:
     def fit(problem: Problem, seed: int, progress: Any) -> NDArray[Any]:
         return embed(problem.graph, n_hops=hops, r=r, ensemble=variant).matrix
 
-    fit.__module__ = "nafs.embedding"  # what computes it
     name = f"NAFS-{variant}, K={hops}, r={','.join(f'{value:g}' for value in r)}"
     wide = len(r) if variant == "concat" else 1
     return Rival(

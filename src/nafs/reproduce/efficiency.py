@@ -14,7 +14,7 @@ import numpy as np
 from nafs.datasets.catalog import find
 from nafs.pictures.plots import COLOURS, new_figure
 from nafs.reproduce import published
-from nafs.reproduce.comparison import missing_extra, module_of, nafs, show
+from nafs.reproduce.comparison import missing_extra, nafs, show, source_of
 from nafs.reproduce.store import Store, Values, seconds
 from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.reproduce.timing import plain_nafs, seconds_of
@@ -70,7 +70,7 @@ def _cells(effort: Effort) -> list[Cell]:
         Cell(
             _key(name, method),
             partial(_measure, name, rival),
-            (module_of(rival), "nafs.embedding", "nafs.reproduce.timing"),
+            (source_of(rival), "nafs.embedding:embed", "nafs.reproduce.timing"),
         )
         for name in published.CITATIONS
         for method, rival in _methods(name, effort.rivals).items()

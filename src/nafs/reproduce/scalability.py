@@ -15,7 +15,7 @@ from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.pictures.plots import COLOURS, new_figure
 from nafs.reproduce import published
-from nafs.reproduce.comparison import module_of, show
+from nafs.reproduce.comparison import show, source_of
 from nafs.reproduce.store import Store, Values, seconds
 from nafs.reproduce.target import Cell, Effort, Target
 from nafs.reproduce.timing import plain_nafs, seconds_of
@@ -52,8 +52,8 @@ def _seconds(method: str, graph: Graph) -> Values:
 
 def _code(method: str) -> tuple[str, ...]:
     if method in _TRAINED:
-        return (module_of(RIVALS[method]), "nafs.reproduce.timing")
-    return ("nafs.embedding", "nafs.reproduce.timing")
+        return (source_of(RIVALS[method]), "nafs.reproduce.timing")
+    return ("nafs.embedding:embed", "nafs.reproduce.timing")
 
 
 def _shown(cell: Values | None) -> str:

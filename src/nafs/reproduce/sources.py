@@ -1,21 +1,23 @@
-"""A fingerprint of the source that computes a cell, so that cells are measured again when it changes.
+"""A fingerprint of the source that computes a cell, so that a cell is measured again when its source changes.
 
-Starting from some modules, imports are followed through the packages that compute something. The syntax tree
-without docstrings counts: a change of prose or layout does not cost hours of measuring.
+The fingerprint covers the functions, classes and constants that a measurement uses, directly or through
+others, in the parts of the package that compute something. Everything else may change without costing hours
+of measuring: other definitions in the same file, docstrings, comments, annotations of arguments and layout.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-# A package that holds, reads or shows data does not change what is measured.
+# Packages that hold, read or show data do not change what is measured. Neither do structural features: every
+# measured graph has features of its own.
 PACKAGES = (
     "smoothing",
-    "structure",
     "engines",
     "clustering",
     "links",
@@ -27,11 +29,23 @@ PACKAGES = (
     "rivals",
     "reproduce",
 )
+KERNEL = "nafs.smoothing", "_kernel"
+Definition = tuple[str, str]  # a module and a name in it
 
 
-@lru_cache(maxsize=64)
-def fingerprint(modules: tuple[str, ...]) -> str:
-    """Twelve hexadecimal digits that change when those modules, or what they import, change.
+@lru_cache(maxsize=256)
+def fingerprint(roots: tuple[str, ...]) -> str:
+    """Twelve hexadecimal digits that change when the source of a measurement changes.
+
+    Parameters
+    ----------
+    roots : tuple of str
+        What computes it: modules as ``"nafs.rivals.gae"``, or single definitions as
+        ``"nafs.rivals.judge:links"``.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -42,43 +56,128 @@ def fingerprint(modules: tuple[str, ...]) -> str:
     False
     """
     digest = hashlib.sha256()
-    waiting, seen = sorted(modules), set[str]()
-    while waiting:
-        name = waiting.pop()
-        path = _path(name)
-        if name in seen or path is None:
-            continue
-        seen.add(name)
-        waiting += sorted(_imports(path))
-    for name in sorted(seen):
-        path = _path(name)
-        assert path is not None
-        digest.update(f"{name}\n{code_of(path.read_text(encoding='utf-8'))}\n".encode())
-    if "nafs.smoothing" in seen or any(name.startswith("nafs.smoothing.") for name in seen):
-        digest.update(_kernel())
+    for module, name in sorted(used_by(roots)):
+        if (module, name) == KERNEL:
+            digest.update(_kernel_source())
+        else:
+            code = "\n".join(ast.dump(node) for node in _definitions(module)[name])
+            digest.update(f"{module}:{name}\n{code}\n".encode())
     return digest.hexdigest()[:12]
 
 
-def code_of(text: str) -> str:
-    r"""The syntax tree of a module without docstrings, comments and layout.
+def used_by(roots: Iterable[str]) -> set[Definition]:
+    """The definitions that some modules or definitions use, directly or through others, and they themselves.
 
     Examples
     --------
-    >>> from nafs.reproduce.sources import code_of
-    >>> code_of('def f():\n    "Say it."\n    return 1') == code_of("def f(): return 1  # one")
+    >>> from nafs.reproduce.sources import used_by
+    >>> sorted(used_by(["nafs.rivals.matrices:leading_eigenvectors"]))
+    [('nafs.rivals.matrices', 'leading_eigenpairs'), ('nafs.rivals.matrices', 'leading_eigenvectors')]
+    """
+    waiting: list[Definition] = []
+    for root in roots:
+        module, _, name = root.partition(":")
+        waiting += [(module, name)] if name else _all_of(module)
+    seen: set[Definition] = set()
+    visited: set[Definition] = set()
+    while waiting:
+        module, name = waiting.pop()
+        if (module, name) in visited:
+            continue
+        visited.add((module, name))
+        if (module, name) == KERNEL:
+            seen.add(KERNEL)
+        elif _path(f"{module}.{name}") is not None:
+            waiting += _all_of(f"{module}.{name}")
+        for node in _definitions(module).get(name, ()):
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                seen.add((module, name))
+            waiting += _references(module, node, name)
+    return seen
+
+
+def _references(module: str, node: ast.AST, name: str) -> Iterator[Definition]:
+    """What a definition refers to: names of its own module, imported names, and modules named by strings."""
+    if isinstance(node, ast.ImportFrom):
+        source = node.module or ""
+        yield from ((source, alias.name) for alias in node.names if (alias.asname or alias.name) == name)
+        return
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield module, part.id
+        elif isinstance(part, ast.ImportFrom):
+            yield from ((part.module or "", alias.name) for alias in part.names)
+        elif isinstance(part, ast.Import):
+            yield from (definition for alias in part.names for definition in _all_of(alias.name))
+        elif isinstance(part, ast.Constant) and str(part.value).startswith("nafs."):
+            yield from _all_of(str(part.value))
+
+
+def _all_of(module: str) -> list[Definition]:
+    return [(module, name) for name in _definitions(module)]
+
+
+@lru_cache(maxsize=512)
+def _definitions(module: str) -> dict[str, list[ast.stmt]]:
+    """The statements of a module that define each of its names; nothing for modules of other packages."""
+    path = _path(module)
+    return {} if path is None else definitions_of(path.read_text(encoding="utf-8"))
+
+
+def definitions_of(text: str) -> dict[str, list[ast.stmt]]:
+    r"""The statements that define each name of a module, without prose and annotations.
+
+    Examples
+    --------
+    >>> import ast
+    >>> from nafs.reproduce.sources import definitions_of
+    >>> short = definitions_of("def f(x): return 1  # one")
+    >>> long = definitions_of('def f(x: int) -> int:\n    "Say it."\n    return 1')
+    >>> ast.dump(short["f"][0]) == ast.dump(long["f"][0])
     True
     """
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if (
-            isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
-            and ast.get_docstring(node) is not None
-        ):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
-    return ast.dump(tree)
+    definitions: dict[str, list[ast.stmt]] = {}
+    for statement in _statements(tree.body):
+        for name in _names(statement):
+            definitions.setdefault(name, []).append(statement)
+    return definitions
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, also those under a condition, but not those for type checkers."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            if getattr(statement.test, "id", "") != "TYPE_CHECKING":
+                yield from _statements(statement.body)
+            yield from _statements(statement.orelse)
+        else:
+            yield statement
+
+
+def _names(statement: ast.stmt) -> list[str]:
+    """The names that a statement defines."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return [statement.name]
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return [alias.asname or alias.name for alias in statement.names]
+    if isinstance(statement, ast.Assign):
+        parts = [part for target in statement.targets for part in ast.walk(target)]
+        return [part.id for part in parts if isinstance(part, ast.Name)]
+    if isinstance(statement, ast.AnnAssign | ast.AugAssign) and isinstance(statement.target, ast.Name):
+        return [statement.target.id]
+    return []
 
 
 def _path(name: str) -> Path | None:
+    """The file of a module, if it belongs to a package that computes something."""
     parts = name.split(".")
     if parts[0] != "nafs" or len(parts) < 2 or parts[1] not in PACKAGES:
         return None
@@ -90,19 +189,8 @@ def _path(name: str) -> Path | None:
     return Path(origin) if origin is not None and origin.endswith(".py") else None
 
 
-def _imports(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return {name for name in names if name.startswith("nafs.")}
-
-
-def _kernel() -> bytes:
-    """The sources of the C++ kernel, where they are beside the package."""
+def _kernel_source() -> bytes:
+    """The source of the C++ kernel, if it is there beside the package."""
     import nafs.smoothing
 
     folder = Path(nafs.smoothing.__file__).parent / "kernel"

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from nafs.graph import Graph
 from nafs.reproduce import published
-from nafs.reproduce.comparison import EXPLANATION, HEADER, HOPS, module_of, nafs, rows_of
+from nafs.reproduce.comparison import EXPLANATION, HEADER, HOPS, nafs, rows_of, source_of
 from nafs.reproduce.store import Store, Values
 from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.rivals import RIVALS, Rival, judge
@@ -65,7 +65,7 @@ def _cells(name: str, thin: Thin, effort: Effort) -> list[Cell]:
         return {metric: [value] for metric, value in values.items()}
 
     return [
-        Cell(key, partial(measure, rival, rate, seed), (module_of(rival), "nafs.rivals.judge"))
+        Cell(key, partial(measure, rival, rate, seed), (source_of(rival), "nafs.rivals.judge:links"))
         for rate in published.REMOVED
         for rival in (*_rivals(effort.rivals), *ours())
         for seed, key in enumerate(keys(name, rate, rival, effort.seeds))

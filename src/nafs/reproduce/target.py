@@ -16,7 +16,7 @@ from nafs.reproduce.store import Store, Values
 class Cell:
     """One measurement, identified by its key.
 
-    ``code`` names the modules that compute it; by default the module that defines ``measure``.
+    ``code`` names what computes it, as :func:`fingerprint` wants it; by default the function ``measure``.
     """
 
     key: str
@@ -29,7 +29,8 @@ class Cell:
         measure = self.measure
         while isinstance(measure, partial):
             measure = measure.func
-        return fingerprint(self.code or (measure.__module__,))
+        name = measure.__qualname__.partition(".")[0]
+        return fingerprint(self.code or (f"{measure.__module__}:{name}",))
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs.clustering.kmeans import kmeans_by_seed
 from nafs.estimator import NAFS
 from nafs.rivals.contract import TASKS, Problem, Progress, Rival
 from nafs.rivals.matrices import left_vectors
-from nafs.tasks import cluster
 
 _CLUSTERS = 8  # where the task is not clustering and nobody knows their number
 
@@ -31,7 +31,7 @@ def fit(problem: Problem, seed: int, progress: Progress, *, most: int) -> NDArra
     best, least = None, np.inf
     for hop, state in model.sweep(problem.features, adjacency=lazy):
         progress(hop, most)
-        codes = cluster(left_vectors(state, clusters, rounds=2), clusters, method="kmeans", n_init=3)
+        codes = kmeans_by_seed(left_vectors(state, clusters, rounds=2), clusters, 3)(0)
         width = spread(state, codes)
         if width > least:
             break

@@ -15,11 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs.clustering.kmeans import kmeans_by_seed
 from nafs.graph import Adjacency
 from nafs.rivals.contract import Problem, Progress, Rival
 from nafs.rivals.pairs import AllPairs
 from nafs.rivals.tensors import features_tensor, seeded, to_numpy, train
-from nafs.tasks import cluster
 
 
 def proximity(adjacency: Adjacency) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -83,7 +83,7 @@ def fit(
         optimizer = torch.optim.Adam(parameters, lr=pretraining_lr, weight_decay=5e-3)
         train(lambda: loss(embed()), optimizer, pretraining, lambda done, _: progress(done, total))
         start = to_numpy(embed())
-        codes = cluster(start, problem.n_clusters, method="kmeans", seed=seed, n_init=20)
+        codes = kmeans_by_seed(start, problem.n_clusters, 20)(seed)
         means = [start[codes == code].mean(axis=0) for code in range(problem.n_clusters)]
         centres = torch.from_numpy(np.stack(means)).requires_grad_()
         target: list[Any] = [None, 0]

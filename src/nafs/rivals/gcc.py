@@ -14,11 +14,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs.clustering.kmeans import kmeans_by_seed
 from nafs.graph import Adjacency
 from nafs.rivals.contract import Problem, Progress, Rival
 from nafs.rivals.matrices import tf_idf
 from nafs.rivals.tensors import convolution
-from nafs.tasks import cluster
 
 # The powers that the authors name for these graphs.
 POWERS = {"cora": {"power": 12}, "citeseer": {"power": 5}, "pubmed": {"power": 150}, "wiki": {"power": 4}}
@@ -38,7 +38,7 @@ def factorize(
 
     _, _, right = randomized_svd(H, n_clusters, n_iter=4, random_state=0)
     W = right.T
-    clusters = cluster(H @ W, n_clusters, method="kmeans", seed=seed, n_init=10)
+    clusters = kmeans_by_seed(H @ W, n_clusters, 10)(seed)
     whole, last = float((H.astype(np.float64) ** 2).sum()), np.inf
     for _ in range(steps):
         member = np.eye(n_clusters, dtype=np.float32)[clusters]

@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.meter import metered
+from nafs.clustering.kmeans import kmeans_by_seed
 from nafs.graph import Graph
 from nafs.links import score_links, split_links
 from nafs.rivals.contract import Problem, Progress, Rival, problem_of
-from nafs.tasks import cluster, evaluate_classification
+from nafs.tasks import evaluate_classification
 from nafs.tasks.clustering import judge_clusters
 from nafs.tasks.links import better_score
 from nafs.tasks.result import check_rows
 
+Split = Mapping[str, NDArray[np.int64]]
 LARGE, STARTS_LARGE = 10_000, 3  # nodes, and starts of K-means there
 STARTS = 10  # for each seed, as scikit-learn had by default when the paper was written
 
@@ -31,7 +33,7 @@ def judge(
     task: str,
     seed: int = 0,
     *,
-    split: Mapping[str, NDArray[np.int64]] | None = None,
+    split: Split | None = None,
     n_clusters: int | None = None,
     score: str = "inner",
     dataset: str = "",
@@ -66,14 +68,37 @@ def judge(
     """
     rival.check(task)
     if task == "links":
-        hidden = split_links(graph, seed=seed)
-        result, cost = timed(rival, problem_of(hidden.graph, task, dataset=dataset), seed, progress)
-        return {**_links(result, hidden, score), **cost}
-    problem = problem_of(graph, task, n_clusters=n_clusters, split=split, dataset=dataset)
-    result, cost = timed(rival, problem, seed, progress)
+        return links(rival, graph, seed, score, dataset, progress)
     if task == "clustering":
-        return {**clusters_of(result, graph, problem.n_clusters, seed), **cost}
-    assert split is not None
+        return clustering(rival, graph, seed, n_clusters, dataset, progress)
+    return classification(rival, graph, seed, split, dataset, progress)
+
+
+def links(
+    rival: Rival, graph: Graph, seed: int, score: str, dataset: str, progress: Progress | None
+) -> dict[str, float]:
+    """How well hidden edges are told from pairs without an edge."""
+    hidden = split_links(graph, seed=seed)
+    result, cost = timed(rival, problem_of(hidden.graph, "links", dataset=dataset), seed, progress)
+    return {**_ranking(result, hidden, score), **cost}
+
+
+def clustering(
+    rival: Rival, graph: Graph, seed: int, n_clusters: int | None, dataset: str, progress: Progress | None
+) -> dict[str, float]:
+    """How clusters agree with the labels and with the edges."""
+    problem = problem_of(graph, "clustering", n_clusters=n_clusters, dataset=dataset)
+    result, cost = timed(rival, problem, seed, progress)
+    return {**clusters_of(result, graph, problem.n_clusters, seed), **cost}
+
+
+def classification(
+    rival: Rival, graph: Graph, seed: int, split: Split | None, dataset: str, progress: Progress | None
+) -> dict[str, float]:
+    """How many test nodes get their class."""
+    problem = problem_of(graph, "classification", split=split, dataset=dataset)
+    assert split is not None  # checked by problem_of
+    result, cost = timed(rival, problem, seed, progress)
     return {**_classes(result, graph, split), **cost}
 
 
@@ -82,11 +107,11 @@ def clusters_of(result: NDArray[Any], graph: Graph, n_clusters: int, seed: int) 
     if result.ndim == 2:
         check_rows(result, graph)
         starts = STARTS if len(result) <= LARGE else STARTS_LARGE
-        result = cluster(result, n_clusters, method="kmeans", seed=seed, n_init=starts)
+        result = kmeans_by_seed(result, n_clusters, starts)(seed)
     return judge_clusters(np.asarray(result, np.int64), graph.adjacency, graph.labels)
 
 
-def _links(matrix: NDArray[Any], hidden: Any, score: str) -> dict[str, float]:
+def _ranking(matrix: NDArray[Any], hidden: Any, score: str) -> dict[str, float]:
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     check_rows(matrix, hidden.graph)
@@ -99,7 +124,7 @@ def _links(matrix: NDArray[Any], hidden: Any, score: str) -> dict[str, float]:
     }
 
 
-def _classes(result: NDArray[Any], graph: Graph, split: Mapping[str, NDArray[np.int64]]) -> dict[str, float]:
+def _classes(result: NDArray[Any], graph: Graph, split: Split) -> dict[str, float]:
     from sklearn.metrics import accuracy_score, f1_score
 
     if result.ndim == 2:

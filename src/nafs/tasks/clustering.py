@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.clustering import ClusterSearch, mixture, project
-from nafs.clustering.kmeans import kmeans_of_products
+from nafs.clustering.kmeans import kmeans_by_seed
 from nafs.clustering.measures import agreement, conductance, modularity
 from nafs.graph import Adjacency, Graph, Labels
 from nafs.tasks.result import TaskResult, check_rows
 
 METHODS = ("consensus", "mixture", "kmeans")
 Source = NDArray[Any] | ClusterSearch
-_LARGE = 1 << 26  # values; beyond that K-means works on samples
-_FEW = 4096  # rows; up to here K-means of wide matrices goes by inner products
 
 
 def cluster(
@@ -68,8 +66,6 @@ def _clusters_by_seed(
     matrix: Source, n_clusters: int | str, graph: Graph | None, method: str, n_init: int
 ) -> Callable[[int], NDArray[np.int64]]:
     """What finds the clusters for a seed; what all seeds have in common is done here, once."""
-    from sklearn.cluster import KMeans, MiniBatchKMeans
-
     check_choice("method", method, METHODS)
     edges = None if graph is None or graph.adjacency.directed else graph.adjacency
     if method == "consensus":
@@ -87,18 +83,7 @@ def _clusters_by_seed(
     if method == "mixture":
         points = project(matrix, 2 * count)
         return lambda seed: mixture(points, count, graph=edges, seed=seed, n_init=n_init)
-    if matrix.shape[0] <= _FEW and matrix.shape[1] > 256:
-        products = _products(matrix)
-        return lambda seed: kmeans_of_products(products, count, seed, n_init)
-
-    def kmeans(seed: int) -> NDArray[np.int64]:
-        if matrix.size > _LARGE:
-            model = MiniBatchKMeans(count, batch_size=16384, n_init=min(n_init, 3), random_state=seed)
-        else:
-            model = KMeans(count, n_init=n_init, random_state=seed)
-        return np.asarray(model.fit_predict(matrix), dtype=np.int64)
-
-    return kmeans
+    return kmeans_by_seed(matrix, count, n_init)
 
 
 def _check_number(n_clusters: int | str, n_nodes: int) -> int | None:
@@ -111,12 +96,6 @@ def _check_number(n_clusters: int | str, n_nodes: int) -> int | None:
             f" must lie between 1 and the number of nodes, {n_nodes}; got {n_clusters}",
         )
     return n_clusters
-
-
-def _products(matrix: NDArray[Any]) -> NDArray[np.float32]:
-    """Inner products of the centred rows."""
-    centred = np.asarray(matrix - matrix.mean(axis=0), np.float32)
-    return centred @ centred.T
 
 
 def judge_clusters(found: NDArray[np.int64], edges: Adjacency, labels: Labels | None) -> dict[str, float]:
