@@ -23,10 +23,10 @@ def _ratios(name: str, graph: Graph) -> list[Result]:
     for goal in ("clusters", "links"):
 
         def chosen(goal: str = goal) -> None:
-            embed(graph, n_hops="auto", goal=goal, n_clusters=clusters, n_threads=THREADS)
+            embed(graph, n_hops="auto", goal=goal, n_clusters=clusters, dim="full", n_threads=THREADS)
 
         def longest() -> None:
-            embed(graph, n_hops=LADDER[-1], n_threads=THREADS)
+            embed(graph, n_hops=LADDER[-1], dim="full", n_threads=THREADS)
 
         auto, single = side_by_side(chosen, longest, repeats=1, warm_up=name == "cora")
         detail = show_seconds(auto=auto, longest=single)

@@ -19,7 +19,7 @@ def run() -> list[Result]:
 
         def embed_with(bound: int) -> None:
             cached.LARGE = bound
-            embed(graph, n_hops=20, n_threads=THREADS)  # noqa: B023
+            embed(graph, n_hops=20, dim="full", n_threads=THREADS)  # noqa: B023
 
         rows, columns = side_by_side(lambda: embed_with(sys.maxsize), lambda: embed_with(large), repeats=5)
         detail = show_seconds(rows=rows, columns=columns)

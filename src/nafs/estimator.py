@@ -47,8 +47,9 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         What ``n_hops="auto"`` optimises: agreement on clusters, or prediction of hidden edges.
     n_clusters : int or "auto", optional
         Clusters that ``n_hops="auto"`` looks for; by default their number is chosen too.
-    reduce_to : int, optional
-        Reduce wider features to this many columns before smoothing; :meth:`explain` says what is lost.
+    dim : int, "auto" or "full", default="full"
+        Reduce wider features to this many columns before smoothing, "auto" to at most 256;
+        :meth:`explain` says what is lost. "full" is the paper's method to the digit.
     reduction : {"svd", "random"}, default="svd"
         By leading singular directions, or by a Gaussian random projection.
     n_neighbors, metric : int, default=10, and str, default="euclidean"
@@ -102,7 +103,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         center: str = "auto",
         goal: str = "clusters",
         n_clusters: int | str | None = None,
-        reduce_to: int | None = None,
+        dim: int | str = "full",
         reduction: str = "svd",
         n_neighbors: int = 10,
         metric: str = "euclidean",
@@ -116,7 +117,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     ) -> None:
         self.n_hops, self.r, self.ensemble, self.weighting = n_hops, r, ensemble, weighting
         self.distance, self.preprocessing, self.center, self.goal = distance, preprocessing, center, goal
-        self.n_clusters, self.reduce_to, self.reduction = n_clusters, reduce_to, reduction
+        self.n_clusters, self.dim, self.reduction = n_clusters, dim, reduction
         self.n_neighbors, self.metric, self.directed = n_neighbors, metric, directed
         self.self_loops, self.state_dtype, self.n_threads = self_loops, state_dtype, n_threads
         self.memory_limit, self.engine, self.work_dir = memory_limit, engine, work_dir

@@ -21,7 +21,6 @@ from nafs._support.errors import InputError, Parameter
 from nafs.embedding import Embedding, embed
 from nafs.readers.anything import as_graph
 from nafs.smoothing.method import DEFAULT_R
-from nafs.structure import DEFAULT_COLUMNS
 
 
 class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -30,9 +29,9 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     graph : Graph, or anything that :func:`nafs.embed` takes
-    n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
+    n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters
         As in :class:`nafs.NAFS`.
-    structure, columns, seed, state_dtype, n_threads, memory_limit, engine, work_dir
+    dim, reduction, structure, seed, state_dtype, n_threads, memory_limit, engine, work_dir
         As in :func:`nafs.embed`.
     nodes : {"position", "id"}, default="position"
         What X holds: positions of nodes in the graph, or their ids.
@@ -70,10 +69,9 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         center: str = "auto",
         goal: str = "clusters",
         n_clusters: int | str | None = None,
-        reduce_to: int | None = None,
+        dim: int | str = "auto",
         reduction: str = "svd",
         structure: str | int = "none",
-        columns: int = DEFAULT_COLUMNS,
         seed: int = 0,
         state_dtype: str = "float32",
         n_threads: int | None = None,
@@ -85,8 +83,7 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.graph, self.n_hops, self.r, self.ensemble = graph, n_hops, r, ensemble
         self.weighting, self.distance, self.preprocessing = weighting, distance, preprocessing
         self.center, self.goal, self.n_clusters = center, goal, n_clusters
-        self.reduce_to, self.reduction, self.structure = reduce_to, reduction, structure
-        self.columns, self.seed = columns, seed
+        self.dim, self.reduction, self.structure, self.seed = dim, reduction, structure, seed
         self.state_dtype, self.n_threads, self.memory_limit = state_dtype, n_threads, memory_limit
         self.engine, self.work_dir, self.nodes = engine, work_dir, nodes
 

@@ -85,7 +85,7 @@ def test_settings_reach_the_method(place):
 
 
 def test_a_graph_without_features_gets_structural_ones(place, capsys):
-    assert run("embed", "e.csv", "-o", "z.npy", "--columns", "8") == 0
+    assert run("embed", "e.csv", "-o", "z.npy", "--dim", "8") == 0
     assert np.load("z.npy").shape == (4, 8)
     assert "8 structural features" in capsys.readouterr().err
 

@@ -97,6 +97,7 @@ def test_options_are_called_and_set_as_in_nafs():
     for name in ("n_neighbors", "metric"):  # of a graph that is built from features: there is always one here
         del library[name]
     assert library.pop("directed") is None  # reads as False, and warns
+    assert (library.pop("dim"), known.pop("dim")) == ("full", "auto")  # NAFS is the paper's method
     assert {name: known[name] for name in library} == library
 
 
@@ -125,7 +126,7 @@ def test_only_two_commands_have_defaults_of_their_own():
         for name in EMBEDS
         for option, entry in options_of(name).items()
         if entry.default != options_of("embed").get(option, entry).default and option != "output"
-    } == {("suggest-links", "n_hops"), ("suggest-links", "goal"), ("evaluate", "goal")}
+    } == {("suggest-links", "n_hops"), ("suggest-links", "goal"), ("evaluate", "goal"), ("evaluate", "dim")}
 
 
 # --- the decorator -----------------------------------------------------------------------

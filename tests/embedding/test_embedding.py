@@ -124,8 +124,8 @@ def test_settings_of_any_kind_are_written_and_the_score_is_kept(tmp_path):
     again = Embedding.load(tmp_path / "l.parquet")
     assert again.settings["score"] == linked.choice.score
     assert again.suggest_links(graph, 5).equals(linked.suggest_links(graph, 5))
-    bare = embed(Graph(A), columns=16, seed=7, n_hops=2)
-    assert (bare.settings["columns"], bare.settings["seed"]) == (16, 7)
+    bare = embed(Graph(A), dim=16, seed=7, n_hops=2)
+    assert (bare.settings["dim"], bare.settings["seed"]) == (16, 7)
 
 
 def test_labels_of_other_nodes_only_are_ignored(tmp_path):

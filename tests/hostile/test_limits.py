@@ -44,7 +44,7 @@ COMMANDS = {
     ),
     "auto": (["embed", "graph", "--hops", "auto", "-o", "OUT.npy", "--memory-limit", "LIMIT"], 500),
     "reduce": (
-        ["embed", "wide", "--reduce-to", "64", "--hops", "3", "-o", "OUT.npy", "--memory-limit", "LIMIT"],
+        ["embed", "wide", "--dim", "64", "--hops", "3", "-o", "OUT.npy", "--memory-limit", "LIMIT"],
         500,
     ),
 }

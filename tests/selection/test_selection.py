@@ -381,17 +381,17 @@ def test_features_can_be_reduced_before_smoothing_and_the_loss_is_reported():
     A, _ = random_graph(3, n=200)
     low = rng.normal(size=(200, 5)) @ rng.normal(size=(5, 60))
     exact = NAFS(3, ensemble="concat").fit_transform(low, adjacency=A)
-    model = NAFS(3, ensemble="concat", reduce_to=8).fit(low, adjacency=A)
+    model = NAFS(3, ensemble="concat", dim=8).fit(low, adjacency=A)
     assert model.embedding_.shape == (200, 8 * 6)
     np.testing.assert_allclose(exact @ exact.T, model.embedding_ @ model.embedding_.T, rtol=1e-3, atol=1e-3)
     assert "60 features reduced to 8 by svd" in model.explain()
     assert list(model.get_feature_names_out()[:2]) == ["svd0_r0", "svd1_r0"]
     np.testing.assert_array_equal(model.transform(low, adjacency=A), model.embedding_)
     wide = rng.normal(size=(200, 900))
-    random = NAFS(3, reduce_to=300, reduction="random").fit(wide, adjacency=A)
+    random = NAFS(3, dim=300, reduction="random").fit(wide, adjacency=A)
     assert "deviation of squared lengths" in random.explain()
-    assert embed(Graph(A, wide), n_hops=3, reduce_to=300).matrix.shape == (200, 200)  # no more than nodes
-    with pytest.raises(ValueError, match="reduce_to must be 1 or more"):
-        NAFS(reduce_to=0).fit(wide, adjacency=A)
+    assert embed(Graph(A, wide), n_hops=3, dim=300).matrix.shape == (200, 200)  # no more than nodes
+    with pytest.raises(ValueError, match="dim must be 1 or more"):
+        NAFS(dim=0).fit(wide, adjacency=A)
     with pytest.raises(ValueError, match="reduction must be"):
-        NAFS(reduce_to=5, reduction="pca").fit(wide, adjacency=A)
+        NAFS(dim=5, reduction="pca").fit(wide, adjacency=A)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
@@ -12,7 +12,6 @@ from nafs.cli.options import RESOURCES, MemoryLimit, Threads
 from nafs.pipeline import Settings
 from nafs.pipeline.settings import option_names
 from nafs.smoothing.method import DEFAULT_R
-from nafs.structure import DEFAULT_COLUMNS
 
 METHOD = "Method"
 PREPARATION = "Features and choices"
@@ -34,6 +33,20 @@ def _hops(text: str) -> int | str:
         return "auto" if text.lower() == "auto" else int(text)
     except ValueError:
         raise InputError(Parameter("n_hops"), f" must be a whole number or auto; got {text!r}") from None
+
+
+def count_or(name: str, *words: str) -> Callable[[str], int | str]:
+    """Parse a number, or one of some words."""
+
+    def parse(text: str) -> int | str:
+        try:
+            return text.lower() if text.lower() in words else int(text)
+        except ValueError:
+            known = ", ".join(words)
+            message = f" must be a whole number or one of {known}; got {text!r}"
+            raise InputError(Parameter(name), message) from None
+
+    return parse
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -139,42 +152,36 @@ class PreparationOptions:
             panel=PREPARATION,
         ),
     ] = None
-    reduce_to: Annotated[
-        int | None,
-        flag(
-            "--reduce-to",
-            metavar="N",
-            help="Reduce wide features to this many columns before smoothing, to save time and memory.",
+    dim: Annotated[
+        int | str,
+        text_flag(
+            "--dim",
+            metavar="N|full|auto",
+            help="Width of the vectors: reduce wider features to it, to save time and memory; full keeps all "
+            "columns, auto at most 256.",
+            parse=count_or("dim", "auto", "full"),
             panel=PREPARATION,
         ),
-    ] = None
+    ] = "auto"
     reduction: Annotated[
         str,
         flag(
             "--reduction",
-            help="How --reduce-to works: svd keeps more, random (projection) is faster.",
+            help="How wide features are reduced: svd keeps more, random (projection) is faster.",
             panel=PREPARATION,
         ),
     ] = "svd"
     structure: Annotated[
-        str,
-        flag(
+        int | str,
+        text_flag(
             "--structure",
-            metavar="N",
-            help="Structural columns beside the features: none, a number, or auto (with --hops auto, where "
-            "they help).",
+            metavar="N|none|auto",
+            help="Columns made from the edges, beside the features: none, a number, or auto (with --hops "
+            "auto, where they help).",
+            parse=count_or("structure", "auto", "none"),
             panel=PREPARATION,
         ),
     ] = "none"
-    columns: Annotated[
-        int,
-        flag(
-            "--columns",
-            metavar="N",
-            help="Number of structural features to make if the graph has no features.",
-            panel=PREPARATION,
-        ),
-    ] = DEFAULT_COLUMNS
     seed: Annotated[
         int, flag("--seed", metavar="N", help="Seed of the structural features.", panel=PREPARATION)
     ] = 0

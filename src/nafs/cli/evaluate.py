@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 METHODS = ("consensus", "mixture", "kmeans")
 TASKS = ("clustering", "links", "classification")
-FOR_EACH_TASK = EmbeddingOptions(goal="auto")  # clusters or links, depending on the task
+# Clusters or links, depending on the task; all columns, as in the paper.
+FOR_EACH_TASK = EmbeddingOptions(goal="auto", dim="full")
 _PANEL = "Tasks"
 
 

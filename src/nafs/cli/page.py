@@ -122,7 +122,7 @@ def gather(
     else:
         known = load(run, name, reading).graph if is_dataset(name) else None
         graph = known or read(run, name, reading, scratch_dir=scratch_dir)
-        graph = with_some_features(graph, embedding.columns, embedding.seed)
+        graph = with_some_features(graph, embedding.dim, embedding.seed)
         run.notes += [note for note in graph.notes if note not in run.notes]
         start = time.perf_counter()
         with run.stage("embed"):
@@ -169,9 +169,9 @@ def _columns(vectors: Embedding, reading: Reading, page: PageOptions) -> list[Co
 
 def _with_features_of(settings: dict[str, Any], graph: Graph | None) -> Graph | None:
     """The graph with the structural features that an embedding was made from, if it was."""
-    if graph is None or graph.features is not None or "columns" not in settings:
+    if graph is None or graph.features is not None or "seed" not in settings:
         return graph
-    return with_some_features(graph, int(settings["columns"]), int(settings.get("seed", 0)))
+    return with_some_features(graph, int(settings["dim"]), int(settings["seed"]))
 
 
 def is_embedding(name: str, features: str | None, graph: str | None) -> bool:

@@ -14,7 +14,6 @@ from nafs.graph import Graph
 from nafs.pipeline import Job, Outcome, Settings, decide, execute
 from nafs.readers.anything import as_graph
 from nafs.smoothing.method import DEFAULT_R
-from nafs.structure import DEFAULT_COLUMNS
 
 
 def embed(
@@ -29,10 +28,9 @@ def embed(
     center: str = "auto",
     goal: str = "clusters",
     n_clusters: int | str | None = None,
-    reduce_to: int | None = None,
+    dim: int | str = "auto",
     reduction: str = "svd",
     structure: str | int = "none",
-    columns: int = DEFAULT_COLUMNS,
     seed: int = 0,
     state_dtype: str = "float32",
     n_threads: int | None = None,
@@ -50,13 +48,21 @@ def embed(
     ----------
     graph : Graph, NetworkX or igraph graph, PyG Data, data frame of edges, or pair (edges, nodes) of frames
         If it has no features, structural ones are computed from its edges.
-    n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters, reduce_to, reduction
+    n_hops, r, ensemble, weighting, distance, preprocessing, center, goal, n_clusters
         As in :class:`nafs.NAFS`.
+    dim : int, "auto" or "full"
+        Width of the embedding ("concat": for each r). Wider features are reduced to this many columns before
+        smoothing, which gives the same as reducing the embedding; the choice says what is lost. "auto"
+        reduces features of more than 256 columns to 256 unless the ensemble is "max", which depends on the
+        columns themselves. "full" keeps all columns. Without features: the number of structural features,
+        by default 128.
+    reduction : {"svd", "random"}
+        How features are reduced: to their leading singular directions, or by a random projection.
     structure : {"auto", "none"} or int
-        Structural columns beside the graph's features: none, a number, or by hidden edges where the number
-        of hops is "auto" too.
-    columns, seed : int
-        Number of columns and seed of the structural features.
+        Structural columns beside the graph's features: none, or a number of them. "auto" adds them where
+        hidden edges show that they help, if the number of hops is "auto" too; otherwise it adds none.
+    seed : int
+        Of structural features, and of clusters.
     state_dtype, n_threads, memory_limit, engine, work_dir
         As in :class:`nafs.NAFS`.
     dtype : {"float32", "float16"}
@@ -92,10 +98,9 @@ def embed(
         center=center,
         goal=goal,
         n_clusters=n_clusters,
-        reduce_to=reduce_to,
+        dim=dim,
         reduction=reduction,
         structure=structure,
-        columns=columns,
         seed=seed,
         state_dtype=state_dtype,
         n_threads=n_threads,
@@ -118,7 +123,8 @@ def cluster(
     distance: str = "cosine",
     preprocessing: str | None = None,
     center: str = "auto",
-    columns: int = DEFAULT_COLUMNS,
+    dim: int | str = "auto",
+    structure: str | int = "none",
     seed: int = 0,
     n_threads: int | None = None,
     memory_limit: int | str | None = None,
@@ -130,7 +136,7 @@ def cluster(
     ----------
     graph : Graph, or anything that :func:`embed` takes
     n_clusters : int or "auto"
-    r, weighting, distance, preprocessing, center, columns, n_threads, memory_limit, progress
+    r, weighting, distance, preprocessing, center, dim, structure, n_threads, memory_limit, progress
         As in :func:`embed`.
     seed : int
         Of the partitions, and of structural features where the graph has none.
@@ -157,7 +163,8 @@ def cluster(
         n_clusters=n_clusters,
         preprocessing=preprocessing,
         center=center,
-        columns=columns,
+        dim=dim,
+        structure=structure,
         seed=seed,
         n_threads=n_threads,
         memory_limit=memory_limit,
@@ -174,9 +181,9 @@ def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:
     return Embedding(outcome.matrix, graph.id_array, graph.labels, settings, outcome.choice, outcome.file)
 
 
-def with_some_features(graph: Graph, columns: int = DEFAULT_COLUMNS, seed: int = 0) -> Graph:
+def with_some_features(graph: Graph, dim: int | str = "auto", seed: int = 0) -> Graph:
     """The graph itself if it has features; otherwise the graph with structural features and a note."""
     if graph.features is not None:
         return graph
-    job = Job.of(graph, Settings.of(columns=columns, seed=seed))
+    job = Job.of(graph, Settings.of(dim=dim, seed=seed))
     return graph.with_features(job.features.toarray(), notes=list(job.notes))

@@ -12,10 +12,21 @@ array([[1.],
        [3.]], dtype=float32)
 """
 
+from nafs.pipeline.again import features_again
 from nafs.pipeline.decide import Decision, decide, search_clusters
 from nafs.pipeline.execute import Outcome, execute
 from nafs.pipeline.job import Job
 from nafs.pipeline.settings import Settings
 from nafs.pipeline.sweep import sweep
 
-__all__ = ["Decision", "Job", "Outcome", "Settings", "decide", "execute", "search_clusters", "sweep"]
+__all__ = [
+    "Decision",
+    "Job",
+    "Outcome",
+    "Settings",
+    "decide",
+    "execute",
+    "features_again",
+    "search_clusters",
+    "sweep",
+]

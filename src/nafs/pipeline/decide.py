@@ -15,8 +15,12 @@ from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.hops_for_clusters import choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
 from nafs.selection.preprocessing import Preparation, judge, prepare, prepared_nbytes
+from nafs.selection.reduction import reduction_nbytes
 from nafs.selection.structure import choose_structure
+from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import AUTO, Method
+
+AUTO_DIM = 256  # columns that dim="auto" keeps of wider features
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +61,19 @@ class Decision:
         """All settings by name, with the chosen values filled in."""
         settings = self.job.settings.as_dict() | {
             "n_hops": self.choice.n_hops,
-            "preprocessing": self.choice.preprocessing,
+            "preprocessing": self.job.prepared_as or self.choice.preprocessing,
             "center": self.choice.center,
+            "dim": self.problem.size.n_columns,
             "engine": self.plan.engine,
         }
-        if not self.job.is_structural:
-            del settings["columns"], settings["seed"]
+        if self.job.structure_share:
+            settings |= {
+                "structure": self.job.structural_columns,
+                "structure_share": self.job.structure_share,
+            }
+        elif not self.job.is_structural:
+            settings |= {"structure": "none"}
+            del settings["seed"]
         return settings
 
     def rows(self) -> list[tuple[str, str]]:
@@ -70,7 +81,7 @@ class Decision:
         method, features = self.method, self.problem.size.n_columns
         before = self.job.size.n_columns
         width = f"{features:,}" if features == before else f"{features:,}, reduced from {before:,}"
-        prepared = self.choice.preprocessing
+        prepared = self.job.prepared_as or self.choice.preprocessing
         prepared += "" if self.choice.center == "none" else f", {self.choice.center} subtracted"
         r = ", ".join(f"{value:g}" for value in method.r)
         weights = method.weighting + (f" by {method.distance} distance" if method.uses_distance else "")
@@ -141,19 +152,18 @@ def with_structure(job: Job) -> tuple[Job, list[str]]:
     kind, reasons = _preprocessing(job)
     prepared = prepare(job.features, job.adjacency, kind)
     share, reason = 0.5, f"{wanted} structural columns beside the features"
-    preparations = replace(job.settings.preparations, preprocessing="none", structure="none")
     if wanted == AUTO:
         question = _question(job, kind, ("none",))
-        goal = preparations.goal
-        found = choose_structure(job.adjacency, prepared, job.structural, question.sweep, goal=goal)
-        share, reason = found.share, found.reason
-    else:
-        preparations = replace(preparations, columns=int(wanted))
+        goal = job.settings.preparations.goal
+        choice = choose_structure(job.adjacency, prepared, job.structural, question.sweep, goal=goal)
+        share, reason = choice.share, choice.reason
     if not share:
         settings = replace(job.settings, preparations=replace(job.settings.preparations, structure="none"))
         return replace(job, settings=settings), [reason]
+    preparations = replace(job.settings.preparations, preprocessing="none")
     settings = replace(job.settings, preparations=preparations)
-    return replace(job, given=prepared, settings=settings, structure_share=share), [*reasons, reason]
+    job = replace(job, given=prepared, settings=settings, structure_share=share, prepared_as=kind)
+    return job, [*reasons, reason]
 
 
 def _preprocessing(job: Job) -> tuple[str, list[str]]:
@@ -197,12 +207,14 @@ def _centers(job: Job, kind: str) -> tuple[str, ...]:
 
 def _reduced_width(job: Job) -> int | None:
     """Number of columns that the features are reduced to; ``None`` if they are not reduced."""
-    requested, how = job.settings.preparations.reduce_to, job.settings.preparations.reduction
-    if requested is None or requested >= job.size.n_columns:
+    preparations = job.settings.preparations
+    width = preparations.dim
+    if width == AUTO and ensemble_named(job.settings.method.ensemble).commutes_with_rotations:
+        width = AUTO_DIM
+    if isinstance(width, str) or width >= job.size.n_columns:
         return None
-    return (
-        min(requested, job.adjacency.n_nodes) if how == "svd" else requested
-    )  # an SVD has no more directions than rows
+    # An SVD has no more directions than rows.
+    return min(width, job.adjacency.n_nodes) if preparations.reduction == "svd" else width
 
 
 def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
@@ -215,7 +227,10 @@ def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
     if width is not None:
         size = FeatureSize(width, 4 * job.adjacency.n_nodes * width)
         check_limit(
-            job.held + copied + size.nbytes,
+            job.held
+            + copied
+            + size.nbytes
+            + reduction_nbytes(job.adjacency.n_nodes, job.size.n_columns, width),
             job.settings.resources.limit,
             "preparing and reducing the features needs",
             "raise the limit, or reduce them beforehand",

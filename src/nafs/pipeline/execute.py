@@ -11,12 +11,8 @@ from nafs.engines.registry import find_engine
 from nafs.graph import Features
 from nafs.pipeline.decide import Decision
 from nafs.selection.choice import Choice
-from nafs.selection.preprocessing import (
-    Preparation,
-    find_directions,
-    find_preparation,
-    reduction_error,
-)
+from nafs.selection.preprocessing import Preparation, find_preparation
+from nafs.selection.reduction import find_directions, reduction_error
 
 
 @dataclass(kw_only=True)

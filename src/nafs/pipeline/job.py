@@ -13,7 +13,7 @@ from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.pipeline.settings import Settings
 from nafs.selection.structure import beside
 from nafs.smoothing.hops import STATE_DTYPES
-from nafs.structure import structural_features
+from nafs.structure import DEFAULT_COLUMNS, structural_features
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,9 @@ class Job:
     ids : Arrow array, optional
         Ids of the nodes, which structural features depend on; without them node i is called i.
     structure_share : float
-        Share of structural columns beside ``given``, which then are prepared already.
+        Share of the weight that structural columns have beside ``given``.
+    prepared_as : str, optional
+        The preprocessing that ``given`` has been through already.
     """
 
     adjacency: Adjacency
@@ -52,6 +54,7 @@ class Job:
     client: Any = None
     ids: Any = None
     structure_share: float = 0.0
+    prepared_as: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("dtype", self.dtype, STATE_DTYPES)
@@ -90,8 +93,15 @@ class Job:
         """Size of the features; does not compute structural ones."""
         if self.given is not None:
             return FeatureSize.of(self.features)
-        columns = self.settings.preparations.columns
+        columns = self.structural_columns
         return FeatureSize(columns, 4 * self.adjacency.n_nodes * columns)
+
+    @property
+    def structural_columns(self) -> int:
+        """Number of structural columns: all that there are, or those beside the graph's own features."""
+        preparations = self.settings.preparations
+        wanted = preparations.dim if self.is_structural else preparations.structure
+        return wanted if isinstance(wanted, int) else DEFAULT_COLUMNS
 
     def remake(self, adjacency: Adjacency) -> Features:
         """The features of the same nodes with other edges."""
@@ -100,12 +110,12 @@ class Job:
 
     def structural(self, adjacency: Adjacency) -> Features:
         """Compute structural features of a graph, within the memory limit."""
-        preparations, resources = self.settings.preparations, self.settings.resources
+        resources = self.settings.resources
         return read_features(
             structural_features(
                 adjacency,
-                preparations.columns,
-                preparations.seed,
+                self.structural_columns,
+                self.settings.preparations.seed,
                 ids=self.ids,
                 n_threads=resources.threads,
                 memory_limit=resources.limit,
@@ -127,8 +137,7 @@ class Job:
         """What the user should know about the inputs."""
         if not self.is_structural:
             return ()
-        preparations = self.settings.preparations
         return (
-            f"the graph has no features: {preparations.columns} structural features are computed from its "
-            f"edges (seed {preparations.seed})",
+            f"the graph has no features: {self.structural_columns} structural features are computed from its "
+            f"edges (seed {self.settings.preparations.seed})",
         )

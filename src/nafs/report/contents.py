@@ -14,10 +14,11 @@ from nafs.clustering.description import NodeFacts, describe_clusters
 from nafs.embedding import Embedding
 from nafs.graph import Graph, Labels
 from nafs.pictures.layout import layout, quantised
+from nafs.pipeline import features_again
 from nafs.report.columns import Column, label_column
 from nafs.report.hops import mean_weights, replayed, speed_card, weights_for_page
 from nafs.report.neighbours import NEAREST, SUGGESTED, links_for_page, nearest_for_page, suggestions_for_page
-from nafs.selection.preprocessing import prepare, reduce
+from nafs.selection.reduction import reduce
 from nafs.similarity import nearest
 from nafs.tasks.clustering import cluster, judge_clusters
 
@@ -217,15 +218,7 @@ def _add_hops(
     columns.append(Column("degree", "number", degrees, (), "nafs", "Number of edges of a node."))
     if graph.features is None:
         return
-    center = settings.get("center")
-    features = prepare(
-        graph.features,
-        adjacency,
-        settings.get("preprocessing") or "none",
-        center if center in ("mean", "stationary") else "none",
-    )
-    if settings.get("reduce_to"):
-        features, _ = reduce(features, int(settings["reduce_to"]), settings.get("reduction", "svd"))
+    features = features_again(graph, settings)
     hops = int(settings["n_hops"]) if "n_hops" in settings else None
     if hops is not None:
         with part("weights"):

@@ -99,7 +99,7 @@ def nafs(hops: int, r: tuple[float, ...], variant: str) -> Rival:
     """The method as a rival, with its choices made."""
 
     def fit(problem: Problem, seed: int, progress: Any) -> NDArray[Any]:
-        return embed(problem.graph, n_hops=hops, r=r, ensemble=variant).matrix
+        return embed(problem.graph, n_hops=hops, r=r, ensemble=variant, dim="full").matrix
 
     name = f"NAFS-{variant}, K={hops}, r={','.join(f'{value:g}' for value in r)}"
     wide = len(r) if variant == "concat" else 1

@@ -66,7 +66,8 @@ CLASSIFICATION: Steps = {
 def _made(graph: Graph, settings: Mapping[str, Any], goal: str) -> Any:
     assert graph.labels is not None
     # Of the labels their number is used, as every clustering has to be told it.
-    return embed(graph, goal=goal, n_clusters=len(graph.labels.classes), **settings).matrix
+    classes = len(graph.labels.classes)
+    return embed(graph, goal=goal, n_clusters=classes, dim="full", **settings).matrix
 
 
 def _clusters(name: str, settings: Mapping[str, Any], judge: Mapping[str, Any], seeds: int) -> Values:
@@ -74,7 +75,7 @@ def _clusters(name: str, settings: Mapping[str, Any], judge: Mapping[str, Any], 
     assert graph.labels is not None
     if settings.get("n_hops") == "auto" and "method" not in judge:
         # Every seed makes the whole choice again.
-        chosen = Settings.of(n_clusters=len(graph.labels.classes), **settings)
+        chosen = Settings.of(n_clusters=len(graph.labels.classes), dim="full", **settings)
         return evaluate_clustering(search_clusters(Job.of(graph, chosen)), graph, seeds=seeds).values
     return evaluate_clustering(_made(graph, settings, "clusters"), graph, seeds=seeds, **judge).values
 
@@ -88,7 +89,7 @@ def _classes(name: str, settings: Mapping[str, Any], _: Mapping[str, Any], __: i
     data = dataset(name)
     assert data.split is not None
     if settings.get("n_hops") == "auto":
-        embeddings = embeddings_for_classes(data.graph, Settings.of(**settings))
+        embeddings = embeddings_for_classes(data.graph, Settings.of(dim="full", **settings))
         return evaluate_class_vote(embeddings, data.graph, [data.split]).values
     return evaluate_classification(_made(data.graph, settings, "clusters"), data.graph, [data.split]).values
 

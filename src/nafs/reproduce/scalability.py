@@ -29,7 +29,7 @@ RANDOM_P = 0.0001
 RANDOM_FEATURES = 500
 
 _METHODS: dict[str, Callable[[Graph], object]] = {
-    "NAFS-mean": lambda graph: embed(graph, n_hops=HOPS),
+    "NAFS-mean": lambda graph: embed(graph, n_hops=HOPS, dim="full"),
     "NAFS-mean with SciPy's product": lambda graph: plain_nafs(graph, HOPS),
     "GAE": lambda graph: RIVALS["GAE"](problem_of(graph, "links")),
     "AGE": lambda graph: RIVALS["AGE"](problem_of(graph, "links")),

@@ -12,13 +12,13 @@ from nafs.rivals.contract import TASKS, Problem, Progress, Rival, dense_bytes
 
 def sgc(problem: Problem, seed: int, progress: Progress, *, hops: int) -> NDArray[np.float32]:
     """One hop alone: Â^k X."""
-    return embed(problem.graph, n_hops=hops, r=0.5, weighting="last").matrix
+    return embed(problem.graph, n_hops=hops, r=0.5, weighting="last", dim="full").matrix
 
 
 def ssgc(problem: Problem, seed: int, progress: Progress, *, hops: int, keep: float) -> NDArray[np.float32]:
     """The mean of hops 1..K, and a share of the features themselves."""
     own = problem.dense_features
-    mean = embed(problem.graph, n_hops=hops, r=0.5, weighting="average").matrix  # of hops 0..K
+    mean = embed(problem.graph, n_hops=hops, r=0.5, weighting="average", dim="full").matrix  # of hops 0..K
     return np.asarray((1 - keep) * (mean * (hops + 1) - own) / hops + keep * own, np.float32)
 
 

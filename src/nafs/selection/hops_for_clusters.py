@@ -9,7 +9,8 @@ from __future__ import annotations
 from nafs._support.budget import check_limit
 from nafs.clustering.consensus import ClusterSearch, search_nbytes
 from nafs.selection.choice import LADDER, Choice, Question
-from nafs.selection.preprocessing import prepare, reduce
+from nafs.selection.preprocessing import prepare
+from nafs.selection.reduction import reduce
 from nafs.smoothing.method import AUTO
 
 COLUMNS = 256  # leading directions of the features

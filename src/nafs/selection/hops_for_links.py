@@ -10,7 +10,8 @@ from nafs._support.errors import InputError
 from nafs.graph import Graph
 from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, score_links, split_links
 from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
-from nafs.selection.preprocessing import prepare, reduce
+from nafs.selection.preprocessing import prepare
+from nafs.selection.reduction import reduce
 
 HEAD_COLUMNS = 256  # leading directions of the features that the head is fitted with
 HIDDEN = 0.05  # share of the edges in each of the two hidden sets

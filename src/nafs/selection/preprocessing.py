@@ -1,4 +1,4 @@
-"""Prepare features for smoothing: scale, centre and reduce them.
+"""Prepare features for smoothing: scale and centre them.
 
 ``judge`` chooses the scaling from the values alone, never from labels.
 """
@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
 from nafs._support.checksum import crc_of
-from nafs._support.errors import InputError
 from nafs.graph import Adjacency, Features, read_features
+from nafs.selection.reduction import projected
 
 KINDS = ("none", "l2", "tfidf", "standardize")
 CENTERS = ("none", "mean", "stationary")
-REDUCTIONS = ("svd", "random")
 _BLOCK = 1 << 22  # values per block
 _SPARSE = 0.5  # density below which non-negative integers are treated as counts
 
@@ -85,7 +84,7 @@ class Preparation:
             matrix = _own_dense(features)
             matrix -= self.common.astype(np.float32)
             features = read_features(matrix)
-        return features if self.directions is None else _projected(features, self.directions)
+        return features if self.directions is None else projected(features, self.directions)
 
 
 def _own_dense(features: Features) -> NDArray[np.float32]:
@@ -162,65 +161,3 @@ def _moments(features: Features) -> tuple[NDArray[np.float64], NDArray[np.float6
     for begin in range(0, n, step):
         square += ((features.rows(begin, min(n, begin + step)) - mean) ** 2).sum(axis=0)
     return mean, np.sqrt(square / n)
-
-
-def reduce(features: Features, n_columns: int, how: str = "svd", seed: int = 0) -> tuple[Features, float]:
-    """Reduce the number of columns, and measure the error.
-
-    Smoothing treats every column the same, so a linear map of the columns commutes with it. Smoothing
-    therefore adds nothing to the error of the reduction.
-
-    Parameters
-    ----------
-    features : Features
-    n_columns : int
-        Features with no more columns are returned unchanged.
-    how : {"svd", "random"}
-        Leading singular directions, or a Gaussian random projection, which needs no pass over the features
-        to find its directions.
-    seed : int
-
-    Returns
-    -------
-    Features
-    float
-        SVD: the share of the sum of squares that is lost. Random: the relative standard deviation of squared
-        lengths.
-    """
-    directions = find_directions(features, n_columns, how, seed)
-    if directions is None:
-        return features, 0.0
-    reduced = _projected(features, directions)
-    return reduced, reduction_error(features, reduced, how)
-
-
-def find_directions(
-    features: Features, n_columns: int, how: str = "svd", seed: int = 0
-) -> NDArray[np.float32] | None:
-    """The directions that a reduction projects on; parameters as in :func:`reduce`."""
-    from sklearn.utils.extmath import randomized_svd
-
-    check_choice("reduction", how, REDUCTIONS)
-    if n_columns < 1:
-        raise InputError(f"features can be reduced to 1 or more columns; got {n_columns}")
-    n, f = features.shape
-    if f <= n_columns:
-        return None
-    if how == "random":
-        rng = np.random.default_rng(seed)
-        return rng.standard_normal((f, n_columns), dtype=np.float32) / np.float32(np.sqrt(n_columns))
-    _, _, right = randomized_svd(features.matrix, min(n_columns, n), n_iter=4, random_state=seed)
-    return np.ascontiguousarray(right.T, dtype=np.float32)
-
-
-def reduction_error(features: Features, reduced: Features, how: str) -> float:
-    """The error of a reduction; see :func:`reduce`."""
-    before, after = (matrix.norms.astype(np.float64) ** 2 for matrix in (features, reduced))
-    if how == "random":
-        nonzero = before > 0
-        return float(np.std(after[nonzero] / before[nonzero])) if nonzero.any() else 0.0
-    return max(0.0, 1 - float(after.sum() / before.sum())) if before.any() else 0.0
-
-
-def _projected(features: Features, directions: NDArray[np.float32]) -> Features:
-    return read_features(features.project(directions))

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
-from nafs.selection.preprocessing import CENTERS, KINDS, REDUCTIONS
+from nafs.selection.preprocessing import CENTERS, KINDS
+from nafs.selection.reduction import REDUCTIONS
 from nafs.smoothing.method import AUTO, check_hops
-from nafs.structure import DEFAULT_COLUMNS
 
 GOALS = ("clusters", "links")
+FULL = "full"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Preparations:
     """Preparation of the features, validated on construction; see :class:`nafs.NAFS` for the meaning.
 
-    ``columns`` and ``seed`` apply to structural features. ``structure`` says whether they stand beside the
-    features that a graph has: "none", a number of columns, or "auto", which decides by hidden edges if the
-    number of hops is "auto" too, and is "none" otherwise.
+    ``dim`` is the width of what is smoothed: a number, "full" for all columns of the features, or "auto" for
+    at most 256. ``structure`` says whether structural columns stand beside the features that a graph has:
+    "none", a number of columns, or "auto", which decides by hidden edges if the number of hops is "auto" too,
+    and is "none" otherwise. ``seed`` applies to structural features and clusters.
     """
 
     preprocessing: str | None = None
     center: str = AUTO
     goal: str = "clusters"
     n_clusters: int | str | None = None
-    reduce_to: int | None = None
+    dim: int | str = AUTO
     reduction: str = "svd"
     structure: str | int = "none"
-    columns: int = DEFAULT_COLUMNS
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -39,20 +39,18 @@ class Preparations:
         check_choice("center", self.center, (AUTO, *CENTERS))
         check_choice("goal", self.goal, GOALS)
         check_choice("reduction", self.reduction, REDUCTIONS)
-        if isinstance(self.structure, str) and self.structure.isdigit():
-            object.__setattr__(self, "structure", int(self.structure))  # as the command line gives it
-        elif isinstance(self.structure, str):
-            check_choice("structure", self.structure, (AUTO, "none"))
-        for name in ("n_clusters", "reduce_to", "structure", "columns"):
-            self._check_count(name, getattr(self, name))
+        self._check_count("n_clusters", (None, AUTO))
+        self._check_count("dim", (AUTO, FULL))
+        self._check_count("structure", (AUTO, "none"))
         object.__setattr__(self, "seed", check_hops(self.seed, "seed"))
 
-    def _check_count(self, name: str, value: Any) -> None:
-        if (
-            value is None
-            or (name == "n_clusters" and value == AUTO)
-            or (name == "structure" and value in (AUTO, "none"))
-        ):
+    def _check_count(self, name: str, words: tuple[str | None, ...]) -> None:
+        """Check that a setting is one of some words, or a number from 1 on."""
+        value = getattr(self, name)
+        if value is None or isinstance(value, str):
+            if value not in words:
+                allowed = ", ".join(repr(word) for word in words if word is not None)
+                raise InputError(Parameter(name), f" must be a number or one of {allowed}; got {value!r}")
             return
         if check_hops(value, name) < 1:
             raise InputError(Parameter(name), f" must be 1 or more; got {value}")

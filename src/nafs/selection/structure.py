@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nafs.clustering import mixture, project
 from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.links import score_links, split_links
-from nafs.selection.preprocessing import reduce
+from nafs.selection.reduction import reduce
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)
 ENOUGH = 0.005  # AUC below the best that is as good

@@ -20,12 +20,16 @@ class Ensemble:
         Every r has columns of its own.
     averages : bool
         Each r is divided by their number.
+    commutes_with_rotations : bool
+        The embedding of rotated features is the rotated embedding, so that features can be reduced to their
+        leading directions first.
     """
 
     name: str
     code: _kernel.Ensemble
     side_by_side: bool = False
     averages: bool = False
+    commutes_with_rotations: bool = True
 
     def factor(self, n_r: int) -> float:
         """What the embedding of each r is multiplied by."""
@@ -36,7 +40,7 @@ _ENSEMBLES = {
     record.name: record
     for record in (
         Ensemble("mean", _kernel.Ensemble.add, averages=True),
-        Ensemble("max", _kernel.Ensemble.maximum),
+        Ensemble("max", _kernel.Ensemble.maximum, commutes_with_rotations=False),
         Ensemble("concat", _kernel.Ensemble.write, side_by_side=True),
     )
 }
