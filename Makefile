@@ -12,9 +12,9 @@ export NAFS_DATA_HOME
 WORKERS ?= 2
 QUIET_THREADS := OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test test-slow lint format bench docs torture sanitize clean
+.PHONY: demo test test-slow lint format bench docs torture sanitize compilers clean
 
-demo: $(VENV)/plot
+demo: $(VENV)/all
 	$(BIN)/nafs demo --force
 
 test: $(VENV)/test
@@ -45,6 +45,9 @@ torture: $(VENV)/test
 sanitize: $(VENV)/test
 	PYTHON=$(abspath $(BIN)/python) tools/sanitize.sh
 
+compilers: $(VENV)/test
+	PYTHON=$(abspath $(BIN)/python) tools/compilers.sh
+
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "nafs needs Python 3.11 or later; name one with PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
@@ -58,7 +61,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet $(VENV)/wheel/*.whl
 	touch $@
 
-$(VENV)/plot $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/installed
+$(VENV)/all $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[$*]"
 	touch $@
 

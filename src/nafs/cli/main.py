@@ -71,9 +71,15 @@ def _flushed(code: int) -> int:
 
 
 def _run(words: list[str]) -> int:
-    import typer
+    try:
+        import typer
 
-    from nafs.cli.app import app
+        from nafs.cli.app import app
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich"):
+            raise
+        print(f"error: the command line needs {error.name}: pip install 'nafs[cli]'", file=sys.stderr)
+        return BAD_INPUT
 
     try:
         code = app(words, standalone_mode=False, prog_name="nafs")

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from nafs._support.errors import InputError, Parameter
+from nafs._support.extras import require
 from nafs.datasets.catalog import Entry, File
 
 
@@ -15,9 +16,7 @@ def data_home() -> Path:
     named = os.environ.get("NAFS_DATA_HOME")
     if named:
         return Path(named)
-    import pooch
-
-    return Path(pooch.os_cache("nafs"))
+    return Path(require("pooch", "the default data folder", "files").os_cache("nafs"))
 
 
 def is_present(entry: Entry) -> bool:
@@ -66,8 +65,7 @@ def _fetch_one(home: Path, file: File, *, progress: bool, unverified: bool) -> P
             "download it all the same with ",
             Parameter("unverified", True),
         )
-    import pooch
-
+    pooch = require("pooch", "downloading a data set", "files")
     pooch.get_logger().setLevel("WARNING")
     try:
         pooch.retrieve(

@@ -56,10 +56,10 @@ def load_dataset(name: str, *, progress: bool = False, unverified: bool = False)
     Graph(1797 nodes, 12340 edges, 64 features, ids 'image-0', 'image-1', 'image-2', ..., 10 classes)
     """
     entry = find(name)
-    paths = fetch(entry, progress=progress, unverified=unverified)
-    split: Split | None = None
     if entry.layout == "digits":
         return Dataset(entry.name, entry.title, _digits())
+    paths = fetch(entry, progress=progress, unverified=unverified)
+    split: Split | None = None
     if entry.layout == "planetoid":
         folder = data_home() / "planetoid"
         features, adjacency, labels = load_planetoid(entry.name, folder)

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
+from nafs._support.extras import require
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency
 from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
@@ -123,8 +124,7 @@ class BadWeightError(InputError):
 @contextmanager
 def duckdb_connection(bounds: Bounds | None = None) -> Iterator[Any]:
     """A database of our own that spills into a temporary folder."""
-    import duckdb
-
+    duckdb = require("duckdb", "reading edge lists and tables", "files")
     bounds = bounds or Bounds()
     with tempfile.TemporaryDirectory(prefix="nafs-duckdb-", dir=bounds.folder) as spill:
         config: dict[str, Any] = _ALONE | {"memory_limit": bounds.duckdb_memory, "temp_directory": spill}

@@ -1,0 +1,27 @@
+"""Packages that only a part of nafs needs: imported at first use, named by the extra that installs them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from nafs._support.errors import MissingExtraError
+
+
+def require(module: str, purpose: str, extra: str) -> Any:
+    """Import an optional package, or say what needs it and how to install it.
+
+    Examples
+    --------
+    >>> from nafs._support.extras import require
+    >>> require("no_such_package", "reading tables", "files")
+    Traceback (most recent call last):
+    ...
+    nafs._support.errors.MissingExtraError: reading tables needs no_such_package: pip install 'nafs[files]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:  # it is installed, but broken
+            raise
+        raise MissingExtraError(f"{purpose} needs {module}: pip install 'nafs[{extra}]'") from None
