@@ -37,12 +37,17 @@ def ranked_pairs(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Flat numbers of the most similar pairs, and of as many drawn from the least similar ones."""
     flat = similarity.ravel()
-    positive, low = max(1, round(top * flat.size)), max(1, round(bottom * flat.size))
+    positive, low = _count(len(similarity), top), _count(len(similarity), bottom)
     high_bound = np.partition(flat, flat.size - positive)[flat.size - positive]
     low_bound = np.partition(flat, low - 1)[low - 1]
     highest = np.flatnonzero(flat >= high_bound)[:positive]
     lowest = np.flatnonzero(flat <= low_bound)
     return highest, rng.choice(lowest, len(highest), replace=len(lowest) < len(highest))
+
+
+def _count(n: int, share: float) -> int:
+    """A share of all pairs of nodes."""
+    return max(1, round(share * n * n))
 
 
 def fit(
@@ -63,11 +68,10 @@ def fit(
     import torch
     from torch.nn.functional import binary_cross_entropy, normalize
 
-    matrix = smoothed(problem, hops)
-    X = torch.from_numpy(matrix)
+    X = torch.from_numpy(smoothed(problem, hops))
     n = len(X)
     rng = np.random.default_rng(seed)
-    rankings = max(1, epochs // every)
+    rankings, rounds = max(1, epochs // every), min(every, epochs)
     with seeded(seed):
         encode = torch.nn.Linear(X.shape[1], width)
         torch.nn.init.xavier_uniform_(encode.weight)
@@ -80,24 +84,25 @@ def fit(
             return normalize((z - least) / (most - least + _NARROW))
 
         ranked = normalize(X)
-        for epoch in range(epochs):
-            if epoch % every == 0:
-                share = (epoch // every) / rankings
-                high, low = (begin + share * (end - begin) for begin, end in (top, bottom))
-                pairs = np.concatenate(ranked_pairs(to_numpy(ranked @ ranked.T), high, low, rng))
-                truth = np.arange(len(pairs)) < len(pairs) // 2
-            order = rng.permutation(len(pairs))
-            for start in range(0, len(order), batch):
-                some = order[start : start + batch]
-                rows, columns = (torch.from_numpy(part) for part in np.divmod(pairs[some], n))
-                z = embed()
-                chance = (z[rows] * z[columns]).sum(dim=1).clamp(_NARROW, 1 - _NARROW)
-                optimizer.zero_grad()
-                binary_cross_entropy(chance, torch.from_numpy(truth[some].astype(np.float32))).backward()
-                optimizer.step()
+        shares = [[b + i / rankings * (e - b) for b, e in (top, bottom)] for i in range(rankings)]
+        total = rounds * sum(-(-2 * _count(n, high) // batch) for high, _ in shares)
+        done = 0
+        for high, low in shares:
+            pairs = np.concatenate(ranked_pairs(to_numpy(ranked @ ranked.T), high, low, rng))
+            truth = np.arange(len(pairs)) < len(pairs) // 2
+            for order in (rng.permutation(len(pairs)) for _ in range(rounds)):
+                for start in range(0, len(order), batch):
+                    some = order[start : start + batch]
+                    rows, columns = (torch.from_numpy(part) for part in np.divmod(pairs[some], n))
+                    z = embed()
+                    chance = (z[rows] * z[columns]).sum(dim=1).clamp(_NARROW, 1 - _NARROW)
+                    optimizer.zero_grad()
+                    binary_cross_entropy(chance, torch.from_numpy(truth[some].astype(np.float32))).backward()
+                    optimizer.step()
+                    done += 1
+                    progress(done, total)
             with torch.no_grad():
                 ranked = embed()
-            progress(epoch + 1, epochs)
         return to_numpy(ranked)
 
 

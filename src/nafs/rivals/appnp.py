@@ -8,46 +8,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nafs.rivals.contract import Problem, Progress, Rival
-from nafs.rivals.tensors import classify, convolution, drop, features_tensor, seeded, sparse_tensor
+from nafs.rivals.classifier import Forward, classifier, decayed, two_layers
+from nafs.rivals.contract import Problem, Rival
+from nafs.rivals.tensors import hop_tensor
 
 
+@classifier
 def fit(
-    problem: Problem,
-    seed: int,
-    progress: Progress,
-    *,
-    hidden: int,
-    steps: int,
-    alpha: float,
-    dropout: float,
-    decay: float,
-    **training: Any,
-) -> NDArray[np.int64]:
-    """Classes of all nodes."""
+    problem: Problem, X: Any, *, hidden: int, steps: int, alpha: float, dropout: float, decay: float
+) -> tuple[Forward, list[dict[str, Any]]]:
+    """Two layers, then personalised PageRank; only the weights of the first layer decay."""
     from torch.nn import Linear
-    from torch.nn.functional import relu
     from torch_geometric.nn import APPNP
 
-    A = sparse_tensor(convolution(problem.graph.adjacency))
-    X = features_tensor(problem, rows_to_one=True)
-    with seeded(seed):
-        first, second = Linear(X.shape[1], hidden), Linear(hidden, problem.n_clusters)
-        walk = APPNP(steps, alpha, dropout=0.0, normalize=False)
-
-        def forward(training: bool) -> Any:
-            H = relu(first(drop(X, dropout, training)))
-            return walk(second(drop(H, dropout, training)), A)
-
-        groups = [
-            {"params": list(first.parameters()), "weight_decay": decay},
-            {"params": list(second.parameters())},
-        ]
-        logits = classify(problem, groups, forward, progress, **training)
-        return np.asarray(logits.argmax(axis=1))
+    A = hop_tensor(problem.graph.adjacency)
+    first, second = Linear(X.shape[1], hidden), Linear(hidden, problem.n_clusters)
+    logits = two_layers(X, first, second, dropout)
+    walk = APPNP(steps, alpha, dropout=0.0, normalize=False)
+    return lambda training: walk(logits(training), A), decayed(decay, first) + decayed(0, second)
 
 
 APPNP = Rival(

@@ -7,15 +7,13 @@ Z from draws of N(0, 1), and the encoder to fool it by -log D(z).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs.rivals.contract import Problem, Progress, Rival, silent
-from nafs.rivals.gae import encoder
-from nafs.rivals.pairs import AllPairs
-from nafs.rivals.tensors import convolution, features_tensor, seeded, sparse_tensor, to_numpy, train
+from nafs.rivals.gae import autoencoder
+from nafs.rivals.tensors import seeded, to_numpy, train
 
 
 def fit(
@@ -36,36 +34,22 @@ def fit(
     from torch.nn import Linear, ReLU, Sequential
     from torch_geometric.nn import ARGA, ARGVA
 
-    adjacency = sparse_tensor(convolution(problem.graph.adjacency))
-    X = features_tensor(problem)
     with seeded(seed):
         judge = Sequential(
             Linear(width, discriminator), ReLU(), Linear(discriminator, hidden), ReLU(), Linear(hidden, 1)
         )
-        inner = encoder(X.shape[1], hidden, width, variational=variational)
-        model = (ARGVA if variational else ARGA)(inner, judge)
-        loss = AllPairs(problem.graph.adjacency)
+        kind = partial(ARGVA if variational else ARGA, discriminator=judge)
+        model, embed, rebuild = autoencoder(problem, kind, hidden, width, variational=variational)
         against = torch.optim.Adam(judge.parameters(), lr=lr)
         fooling = torch.optim.Adam(model.encoder.parameters(), lr=lr)
         rebuilding = torch.optim.Adam(model.encoder.parameters(), lr=lr)
-
-        def rebuild() -> Any:
-            rebuilt = loss(model.encode(X, adjacency))
-            return rebuilt + model.kl_loss() / len(X) if variational else rebuilt
-
-        def tell_apart() -> Any:
-            return model.discriminator_loss(model.encode(X, adjacency))
-
-        def fool() -> Any:
-            return model.reg_loss(model.encode(X, adjacency))
-
         for epoch in range(epochs):
             train(rebuild, rebuilding, rebuilds, silent)
-            train(tell_apart, against, 1, silent)
-            train(fool, fooling, 1, silent)
+            train(lambda: model.discriminator_loss(embed()), against, 1, silent)
+            train(lambda: model.reg_loss(embed()), fooling, 1, silent)
             progress(epoch + 1, epochs)
         model.eval()
-        return to_numpy(model.encode(X, adjacency))
+        return to_numpy(embed())
 
 
 _REFERENCE = "Pan et al., Adversarially regularized graph autoencoder, IJCAI 2018"

@@ -7,8 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.rivals.classifier import Forward, decayed, train_classifier, two_layers
 from nafs.rivals.contract import Problem, Progress, Rival
-from nafs.rivals.tensors import classify, drop, edge_index, features_tensor, seeded
+from nafs.rivals.tensors import edge_index
+
+
+def network(
+    problem: Problem, X: Any, *, hidden: int, dropout: float, decay: float
+) -> tuple[Forward, list[dict[str, Any]]]:
+    """Two layers on the features of each node."""
+    from torch.nn import Linear
+
+    first, second = Linear(X.shape[1], hidden), Linear(hidden, problem.n_clusters)
+    return two_layers(X, first, second, dropout), decayed(decay, first, second)
 
 
 def fit(
@@ -16,36 +27,22 @@ def fit(
     seed: int,
     progress: Progress,
     *,
-    hidden: int,
-    dropout: float,
-    decay: float,
     steps: int,
     correct: float,
     smooth: float,
-    **training: Any,
+    **settings: Any,
 ) -> NDArray[np.int64]:
     """Classes of all nodes."""
     import torch
-    from torch.nn import Linear
-    from torch.nn.functional import relu
     from torch_geometric.nn import CorrectAndSmooth
 
-    X = features_tensor(problem, rows_to_one=True)
-    with seeded(seed):
-        first, second = Linear(X.shape[1], hidden), Linear(hidden, problem.n_clusters)
-
-        def forward(training: bool) -> Any:
-            H = relu(first(drop(X, dropout, training)))
-            return second(drop(H, dropout, training))
-
-        groups = [{"params": [*first.parameters(), *second.parameters()], "weight_decay": decay}]
-        logits = torch.from_numpy(classify(problem, groups, forward, progress, **training))
-        spread = CorrectAndSmooth(steps, correct, steps, smooth, autoscale=True)
-        edges = edge_index(problem.graph.adjacency)
-        fitted = torch.from_numpy(problem.train)
-        truth = torch.from_numpy(problem.codes)[fitted]
-        chance = spread.correct(logits.softmax(dim=1), truth, fitted, edges)
-        return np.asarray(spread.smooth(chance, truth, fitted, edges).argmax(dim=1).numpy())
+    chance = train_classifier(network, problem, seed, progress, **settings).softmax(dim=1)
+    spread = CorrectAndSmooth(steps, correct, steps, smooth, autoscale=True)
+    edges = edge_index(problem.graph.adjacency)
+    train = torch.from_numpy(problem.train)
+    truth = torch.from_numpy(problem.codes)[train]
+    chance = spread.correct(chance, truth, train, edges)
+    return np.asarray(spread.smooth(chance, truth, train, edges).argmax(dim=1).numpy())
 
 
 CORRECT_AND_SMOOTH = Rival(

@@ -7,48 +7,33 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nafs.rivals.contract import Problem, Progress, Rival
-from nafs.rivals.tensors import classify, convolution, drop, features_tensor, seeded, sparse_tensor
+from nafs.rivals.classifier import Forward, classifier, decayed, two_layers
+from nafs.rivals.contract import Problem, Rival
+from nafs.rivals.tensors import hop_tensor
 
 
+@classifier
 def fit(
-    problem: Problem,
-    seed: int,
-    progress: Progress,
-    *,
-    hidden: int,
-    hops: int,
-    dropout: float,
-    decay: float,
-    **training: Any,
-) -> NDArray[np.int64]:
-    """Classes of all nodes."""
+    problem: Problem, X: Any, *, hidden: int, hops: int, dropout: float, decay: float
+) -> tuple[Forward, list[dict[str, Any]]]:
+    """Two layers, then hops with a learned gate."""
     import torch
     from torch.nn import Linear
-    from torch.nn.functional import relu
 
-    A = sparse_tensor(convolution(problem.graph.adjacency))
-    X = features_tensor(problem, rows_to_one=True)
-    with seeded(seed):
-        first, second = Linear(X.shape[1], hidden), Linear(hidden, problem.n_clusters)
-        gate = Linear(problem.n_clusters, 1)
+    A = hop_tensor(problem.graph.adjacency)
+    first, second = Linear(X.shape[1], hidden), Linear(hidden, problem.n_clusters)
+    gate = Linear(problem.n_clusters, 1)
+    logits = two_layers(X, first, second, dropout)
 
-        def forward(training: bool) -> Any:
-            H = relu(first(drop(X, dropout, training)))
-            H = second(drop(H, dropout, training))
-            total = gate(H).sigmoid() * H
-            for _ in range(hops):
-                H = torch.sparse.mm(A, H)
-                total = total + gate(H).sigmoid() * H
-            return total
+    def forward(training: bool) -> Any:
+        H = logits(training)
+        total = gate(H).sigmoid() * H
+        for _ in range(hops):
+            H = torch.sparse.mm(A, H)
+            total = total + gate(H).sigmoid() * H
+        return total
 
-        modules = (first, second, gate)
-        groups = [{"params": [p for module in modules for p in module.parameters()], "weight_decay": decay}]
-        logits = classify(problem, groups, forward, progress, **training)
-        return np.asarray(logits.argmax(axis=1))
+    return forward, decayed(decay, first, second, gate)
 
 
 DAGNN = Rival(

@@ -7,6 +7,7 @@ embedding is μ.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from nafs.rivals.contract import Problem, Progress, Rival
 from nafs.rivals.pairs import AllPairs
-from nafs.rivals.tensors import convolution, features_tensor, seeded, sparse_tensor, to_numpy, train
+from nafs.rivals.tensors import features_tensor, hop_tensor, seeded, to_numpy, train
 
 
 def encoder(columns: int, hidden: int, width: int, *, variational: bool) -> Any:
@@ -26,10 +27,35 @@ def encoder(columns: int, hidden: int, width: int, *, variational: bool) -> Any:
     def layer(before: int, after: int) -> Any:
         return GCNConv(before, after, bias=False, normalize=False)
 
-    both: list[Any] = [(layer(columns, hidden), "x, a -> h"), ReLU(), (layer(hidden, width), "h, a -> mean")]
+    layers: list[Any] = [
+        (layer(columns, hidden), "x, a -> h"),
+        ReLU(),
+        (layer(hidden, width), "h, a -> mean"),
+    ]
     if variational:
-        both += [(layer(hidden, width), "h, a -> log"), (lambda mean, log: (mean, log), "mean, log -> z")]
-    return Sequential("x, a", both)
+        layers += [(layer(hidden, width), "h, a -> log"), (lambda mean, log: (mean, log), "mean, log -> z")]
+    return Sequential("x, a", layers)
+
+
+def autoencoder(
+    problem: Problem, kind: Any, hidden: int, width: int, *, variational: bool
+) -> tuple[Any, Callable[[], Any], Callable[[], Any]]:
+    """A model, its embedding of all nodes, and its loss.
+
+    ``kind`` takes an encoder and returns one of PyG's autoencoders.
+    """
+    A, X = hop_tensor(problem.graph.adjacency), features_tensor(problem)
+    model = kind(encoder(X.shape[1], hidden, width, variational=variational))
+    loss = AllPairs(problem.graph.adjacency)
+
+    def embed() -> Any:
+        return model.encode(X, A)
+
+    def rebuild() -> Any:
+        rebuilt = loss(embed())
+        return rebuilt + model.kl_loss() / len(X) if variational else rebuilt
+
+    return model, embed, rebuild
 
 
 def fit(
@@ -47,20 +73,12 @@ def fit(
     import torch
     from torch_geometric.nn import GAE, VGAE
 
-    adjacency = sparse_tensor(convolution(problem.graph.adjacency))
-    X = features_tensor(problem)
     with seeded(seed):
-        inner = encoder(X.shape[1], hidden, width, variational=variational)
-        model = (VGAE if variational else GAE)(inner)
-        loss = AllPairs(problem.graph.adjacency)
-
-        def step() -> Any:
-            rebuilt = loss(model.encode(X, adjacency))
-            return rebuilt + model.kl_loss() / len(X) if variational else rebuilt
-
-        train(step, torch.optim.Adam(model.parameters(), lr=lr), epochs, progress)
+        kind = VGAE if variational else GAE
+        model, embed, rebuild = autoencoder(problem, kind, hidden, width, variational=variational)
+        train(rebuild, torch.optim.Adam(model.parameters(), lr=lr), epochs, progress)
         model.eval()
-        return to_numpy(model.encode(X, adjacency))
+        return to_numpy(embed())
 
 
 _REFERENCE = "Kipf and Welling, Variational graph auto-encoders, 2016"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nafs.graph import Adjacency
 from nafs.rivals.contract import Problem, Progress, Rival, dense_bytes
-from nafs.rivals.tensors import convolution, features_tensor, seeded, sparse_tensor, to_numpy, train
+from nafs.rivals.tensors import features_tensor, hop_tensor, seeded, sparse_tensor, to_numpy, train
 
 
 def sharpening(adjacency: Adjacency) -> Any:
@@ -34,9 +34,9 @@ def fit(
     from torch.nn import ReLU
     from torch_geometric.nn import GCNConv, Sequential
 
-    smooth = sparse_tensor(convolution(problem.graph.adjacency))
+    smooth = hop_tensor(problem.graph.adjacency)
     sharp = sparse_tensor(sharpening(problem.graph.adjacency))
-    X = features_tensor(problem)
+    X, target = features_tensor(problem), torch.from_numpy(problem.dense_features)
     sizes = (X.shape[1], *widths)
     with seeded(seed):
 
@@ -49,7 +49,7 @@ def fit(
         encode, decode = layers(sizes, False), layers(sizes[::-1], True)
 
         def step() -> Any:
-            return (X - decode(encode(X, smooth), sharp)).square().sum() / (2 * len(X))
+            return (target - decode(encode(X, smooth), sharp)).square().sum() / (2 * len(X))
 
         parameters = [*encode.parameters(), *decode.parameters()]
         train(step, torch.optim.Adam(parameters, lr=lr), epochs, progress)

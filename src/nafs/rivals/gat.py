@@ -7,44 +7,31 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nafs.rivals.contract import Problem, Progress, Rival
-from nafs.rivals.tensors import classify, drop, edge_index, features_tensor, seeded
+from nafs.rivals.classifier import Forward, classifier, decayed, two_layers
+from nafs.rivals.contract import Problem, Rival
+from nafs.rivals.tensors import edge_index
 
 
+@classifier
 def fit(
     problem: Problem,
-    seed: int,
-    progress: Progress,
+    X: Any,
     *,
     hidden: int,
     heads: int,
     last_heads: int,
     dropout: float,
     decay: float,
-    **training: Any,
-) -> NDArray[np.int64]:
-    """Classes of all nodes."""
+) -> tuple[Forward, list[dict[str, Any]]]:
+    """Two layers of attention, which drop attention weights too."""
     from torch.nn.functional import elu
     from torch_geometric.nn import GATConv
 
+    first = GATConv(X.shape[1], hidden, heads=heads, dropout=dropout)
+    second = GATConv(hidden * heads, problem.n_clusters, heads=last_heads, concat=False, dropout=dropout)
     edges = edge_index(problem.graph.adjacency)
-    X = features_tensor(problem, rows_to_one=True)
-    with seeded(seed):
-        first = GATConv(X.shape[1], hidden, heads=heads, dropout=dropout)
-        last = GATConv(hidden * heads, problem.n_clusters, heads=last_heads, concat=False, dropout=dropout)
-
-        def forward(training: bool) -> Any:
-            first.train(training)
-            last.train(training)
-            H = elu(first(drop(X, dropout, training), edges))
-            return last(drop(H, dropout, training), edges)
-
-        groups = [{"params": [*first.parameters(), *last.parameters()], "weight_decay": decay}]
-        logits = classify(problem, groups, forward, progress, **training)
-        return np.asarray(logits.argmax(axis=1))
+    forward = two_layers(X, first, second, dropout, edges, activation=elu)
+    return forward, decayed(decay, first, second)
 
 
 GAT = Rival(

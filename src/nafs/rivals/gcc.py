@@ -1,9 +1,9 @@
 """GCC: smoothing, reduction and clustering in one objective, without training.
 
 T = D⁻¹(Â + I) with rows that sum to 1, H = TᵖX, and G, F, W minimise ‖H - G F Wᵀ‖² with one cluster in each
-row of G and WᵀW = I: nodes go to the nearest centre of HW, centres are means, W comes from the SVD of HᵀGF.
-Where the authors name no
-power p, it grows until the loss, relative to ‖H‖², changes by less than 0.01. Features are TF-IDF.
+row of G and WᵀW = I. W starts as the principal directions of H, G and F as K-means of HW. Then, in turns, W
+comes from the SVD of HᵀGF, nodes go to the nearest centre of HW, and centres become means. If the authors
+name no power p, it grows until the loss, relative to ‖H‖², changes by less than 0.01. Features are TF-IDF.
 """
 
 from __future__ import annotations
@@ -34,28 +34,34 @@ def factorize(
     H: NDArray[np.float32], n_clusters: int, seed: int, steps: int, tolerance: float
 ) -> tuple[NDArray[np.int64], float]:
     """Clusters of one power, and their loss."""
-    from sklearn.utils.extmath import randomized_svd
+    from sklearn.decomposition import PCA
 
-    _, _, right = randomized_svd(H, n_clusters, n_iter=4, random_state=0)
-    W = right.T
-    clusters = kmeans_by_seed(H @ W, n_clusters, 10)(seed)
-    whole, last = float((H.astype(np.float64) ** 2).sum()), np.inf
+    W = PCA(n_clusters, svd_solver="randomized", random_state=0).fit(H).components_.T
+    reduced = H @ W
+    clusters = kmeans_by_seed(reduced, n_clusters, 10)(seed)
+    members, F = _means(reduced, clusters, n_clusters)
+    whole, last, loss = float((H.astype(np.float64) ** 2).sum()), np.inf, np.inf
     for _ in range(steps):
-        member = np.eye(n_clusters, dtype=np.float32)[clusters]
-        sizes = np.maximum(member.sum(axis=0), 1)
-        F = member.T @ (H @ W) / sizes[:, None]
-        left, _, right = np.linalg.svd(H.T @ (member @ F), full_matrices=False)
+        left, _, right = np.linalg.svd(H.T @ (members @ F), full_matrices=False)
         W = left @ right
         reduced = H @ W
-        F = member.T @ reduced / sizes[:, None]
         apart = (F * F).sum(axis=1)[None, :] - 2 * reduced @ F.T
         clusters = apart.argmin(axis=1)
+        members, F = _means(reduced, clusters, n_clusters)
         # ‖H - GFWᵀ‖² = ‖H‖² + Σ_i (|f|² - 2 h_i W f) because W has orthonormal columns.
         loss = (whole + float(apart.min(axis=1).sum(dtype=np.float64))) / whole
         if last - loss < tolerance:
             break
         last = loss
     return clusters.astype(np.int64), loss
+
+
+def _means(
+    points: NDArray[np.float32], clusters: NDArray[np.int64], n_clusters: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The membership matrix G and the means F; an empty cluster has mean 0."""
+    members = np.eye(n_clusters, dtype=np.float32)[clusters]
+    return members, members.T @ points / np.maximum(members.sum(axis=0), 1)[:, None]
 
 
 def fit(

@@ -4,43 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nafs.rivals.contract import Problem, Progress, Rival
-from nafs.rivals.tensors import classify, convolution, drop, features_tensor, seeded, sparse_tensor
+from nafs.rivals.classifier import Forward, classifier, decayed, two_layers
+from nafs.rivals.contract import Problem, Rival
+from nafs.rivals.tensors import hop_tensor
 
 
+@classifier
 def fit(
-    problem: Problem,
-    seed: int,
-    progress: Progress,
-    *,
-    hidden: int,
-    dropout: float,
-    decay: float,
-    **training: Any,
-) -> NDArray[np.int64]:
-    """Classes of all nodes."""
-    from torch.nn.functional import relu
+    problem: Problem, X: Any, *, hidden: int, dropout: float, decay: float
+) -> tuple[Forward, list[dict[str, Any]]]:
+    """Two graph convolutions; only the weights of the first decay."""
     from torch_geometric.nn import GCNConv
 
-    A = sparse_tensor(convolution(problem.graph.adjacency))
-    X = features_tensor(problem, rows_to_one=True)
-    with seeded(seed):
-        first = GCNConv(X.shape[1], hidden, normalize=False)
-        second = GCNConv(hidden, problem.n_clusters, normalize=False)
-
-        def forward(training: bool) -> Any:
-            H = relu(first(drop(X, dropout, training), A))
-            return second(drop(H, dropout, training), A)
-
-        groups = [
-            {"params": list(first.parameters()), "weight_decay": decay},
-            {"params": list(second.parameters())},
-        ]
-        logits = classify(problem, groups, forward, progress, **training)
-        return np.asarray(logits.argmax(axis=1))
+    first = GCNConv(X.shape[1], hidden, normalize=False)
+    second = GCNConv(hidden, problem.n_clusters, normalize=False)
+    forward = two_layers(X, first, second, dropout, hop_tensor(problem.graph.adjacency))
+    return forward, decayed(decay, first) + decayed(0, second)
 
 
 GCN = Rival(

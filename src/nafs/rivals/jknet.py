@@ -5,46 +5,33 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from nafs.rivals.contract import Problem, Progress, Rival
-from nafs.rivals.tensors import classify, convolution, drop, features_tensor, seeded, sparse_tensor
+from nafs.rivals.classifier import Forward, classifier, decayed
+from nafs.rivals.contract import Problem, Rival
+from nafs.rivals.tensors import drop, hop_tensor
 
 
+@classifier
 def fit(
-    problem: Problem,
-    seed: int,
-    progress: Progress,
-    *,
-    hidden: int,
-    layers: int,
-    dropout: float,
-    decay: float,
-    **training: Any,
-) -> NDArray[np.int64]:
-    """Classes of all nodes."""
+    problem: Problem, X: Any, *, hidden: int, layers: int, dropout: float, decay: float
+) -> tuple[Forward, list[dict[str, Any]]]:
+    """Graph convolutions, and a linear classifier of all their outputs."""
     from torch.nn import Linear, ModuleList
     from torch.nn.functional import relu
     from torch_geometric.nn import GCNConv, JumpingKnowledge
 
-    A = sparse_tensor(convolution(problem.graph.adjacency))
-    X = features_tensor(problem, rows_to_one=True)
-    with seeded(seed):
-        sizes = [X.shape[1], *[hidden] * layers]
-        hops = ModuleList(GCNConv(before, after, normalize=False) for before, after in pairwise(sizes))
-        jump, last = JumpingKnowledge("cat"), Linear(hidden * layers, problem.n_clusters)
+    A = hop_tensor(problem.graph.adjacency)
+    sizes = [X.shape[1], *[hidden] * layers]
+    hops = ModuleList(GCNConv(before, after, normalize=False) for before, after in pairwise(sizes))
+    jump, last = JumpingKnowledge("cat"), Linear(hidden * layers, problem.n_clusters)
 
-        def forward(training: bool) -> Any:
-            H, states = X, []
-            for hop in hops:
-                H = relu(hop(drop(H, dropout, training), A))
-                states.append(H)
-            return last(drop(jump(states), dropout, training))
+    def forward(training: bool) -> Any:
+        H, states = X, []
+        for hop in hops:
+            H = relu(hop(drop(H, dropout, training), A))
+            states.append(H)
+        return last(drop(jump(states), dropout, training))
 
-        groups = [{"params": [*hops.parameters(), *last.parameters()], "weight_decay": decay}]
-        logits = classify(problem, groups, forward, progress, **training)
-        return np.asarray(logits.argmax(axis=1))
+    return forward, decayed(decay, hops, last)
 
 
 JKNET = Rival(

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from nafs.graph import Adjacency
-from nafs.rivals.contract import Problem, Progress, Rival, dense_bytes
-from nafs.rivals.tensors import classify, drop, features_tensor, seeded, sparse_tensor
+from nafs.rivals.classifier import Forward, classifier, decayed, two_layers
+from nafs.rivals.contract import Problem, Rival, dense_bytes
+from nafs.rivals.tensors import sparse_tensor
 
 _BLOCK = 1024  # nodes whose PageRank is pushed together
 
@@ -55,10 +55,10 @@ def _largest(matrix: Any, keep: int) -> Any:
     return sp.csr_array((matrix.data[kept], (rows[kept], matrix.indices[kept])), shape=matrix.shape)
 
 
+@classifier
 def fit(
     problem: Problem,
-    seed: int,
-    progress: Progress,
+    X: Any,
     *,
     hidden: int,
     alpha: float,
@@ -66,26 +66,16 @@ def fit(
     keep: int,
     dropout: float,
     decay: float,
-    **training: Any,
-) -> NDArray[np.int64]:
-    """Classes of all nodes."""
+) -> tuple[Forward, list[dict[str, Any]]]:
+    """Two layers without constants, then the sum over the nearest nodes."""
     import torch
     from torch.nn import Linear
-    from torch.nn.functional import relu
 
     nearest = sparse_tensor(nearest_by_pagerank(problem.graph.adjacency, alpha, epsilon, keep))
-    X = features_tensor(problem, rows_to_one=True)
-    with seeded(seed):
-        first = Linear(X.shape[1], hidden, bias=False)
-        second = Linear(hidden, problem.n_clusters, bias=False)
-
-        def forward(training: bool) -> Any:
-            H = relu(first(drop(X, dropout, training)))
-            return torch.sparse.mm(nearest, second(drop(H, dropout, training)))
-
-        groups = [{"params": [*first.parameters(), *second.parameters()], "weight_decay": decay}]
-        logits = classify(problem, groups, forward, progress, **training)
-        return np.asarray(logits.argmax(axis=1))
+    first = Linear(X.shape[1], hidden, bias=False)
+    second = Linear(hidden, problem.n_clusters, bias=False)
+    logits = two_layers(X, first, second, dropout)
+    return lambda training: torch.sparse.mm(nearest, logits(training)), decayed(decay, first, second)
 
 
 PPRGO = Rival(

@@ -1,4 +1,4 @@
-"""A graph as torch sees it, and the loop that all trained rivals share.
+"""A graph as torch sees it, and the loop of rivals that learn without labels.
 
 torch is imported inside functions: the package never needs it unless a trained rival is fitted.
 """
@@ -53,6 +53,11 @@ def convolution(adjacency: Adjacency) -> Any:
     )
 
 
+def hop_tensor(adjacency: Adjacency) -> Any:
+    """D̃^-½ Ã D̃^-½ as a CSR tensor."""
+    return sparse_tensor(convolution(adjacency))
+
+
 def edge_index(adjacency: Adjacency) -> Any:
     """Both directions of every edge as a tensor of shape (2, m)."""
     import torch
@@ -98,63 +103,6 @@ def train(
         step().backward()
         optimizer.step()
         progress(epoch + 1, epochs)
-
-
-def classify(
-    problem: Problem,
-    parameters: list[Any],
-    forward: Callable[[bool], Any],
-    progress: Progress,
-    *,
-    epochs: int,
-    lr: float,
-    patience: int,
-) -> NDArray[np.float32]:
-    """Train a classifier on the training nodes; return its logits at the best epoch on validation nodes.
-
-    Parameters
-    ----------
-    problem : Problem
-    parameters : list of dicts
-        Parameter groups of Adam.
-    forward : callable
-        Takes whether this is training (with dropout) and returns logits of all nodes.
-    progress : callable
-    epochs, lr
-        Of Adam.
-    patience : int
-        Stop after this many epochs without a better validation accuracy or a lower validation loss.
-
-    Returns
-    -------
-    ndarray of float32, shape (n, classes)
-    """
-    import torch
-    from torch.nn.functional import cross_entropy
-
-    assert problem.codes is not None
-    codes = torch.from_numpy(problem.codes)
-    fitted, checked = torch.from_numpy(problem.train), torch.from_numpy(problem.validation)
-    optimizer = torch.optim.Adam(parameters, lr=lr)
-    best: tuple[float, float] = (-1.0, -np.inf)
-    lowest, waited, kept = np.inf, 0, None
-    for epoch in range(epochs):
-        optimizer.zero_grad()
-        cross_entropy(forward(True)[fitted], codes[fitted]).backward()
-        optimizer.step()
-        with torch.no_grad():
-            logits = forward(False)
-            loss = float(cross_entropy(logits[checked], codes[checked]))
-            right = float((logits[checked].argmax(dim=1) == codes[checked]).float().mean())
-        progress(epoch + 1, epochs)
-        waited = 0 if loss < lowest or right > best[0] else waited + 1
-        lowest = min(lowest, loss)
-        if (right, -loss) > best:
-            best, kept = (right, -loss), logits
-        if waited >= patience:
-            break
-    assert kept is not None
-    return np.asarray(kept.numpy())
 
 
 def to_numpy(tensor: Any) -> NDArray[np.float32]:
