@@ -24,7 +24,7 @@ _ANCHORS = 8  # landmarks between which a row goes
 _SMALL = 1e-4  # deviation of a start, as t-SNE wants it
 _ALIKE = 1e-6  # rows of length 1 that differ by less are all alike
 _FFT = 6_000  # rows from which gradients by FFT are faster than by trees
-_BLOCK = 1 << 24  # similarities held at a time
+_BLOCK = 1 << 16  # rows placed at a time
 
 ShareDone = Callable[[float], None]
 
@@ -52,30 +52,56 @@ def layout(
     """
     if len(matrix) <= FULL:
         return tsne(matrix, seed=seed, n_threads=n_threads, progress=progress)
-    rows = leading_directions(unit_rows(matrix))
+    return landmark_layout(matrix, seed=seed, n_threads=n_threads, progress=progress)
+
+
+def landmark_layout(
+    matrix: NDArray[Any],
+    *,
+    n_landmarks: int = LANDMARKS,
+    seed: int = 0,
+    n_threads: int = 1,
+    progress: ShareDone | None = None,
+) -> NDArray[np.float64]:
+    """A t-SNE map of some rows, with every other row among its most similar landmarks.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+    n_landmarks : int
+        Drawn at random.
+    seed, n_threads, progress
+        As in :func:`layout`.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+    """
+    from sklearn.neighbors import NearestNeighbors
+    from threadpoolctl import threadpool_limits
+
+    rows = unit_rows(leading_directions(unit_rows(matrix)))
     rng = np.random.default_rng(seed)
-    landmarks = np.sort(rng.choice(len(rows), LANDMARKS, replace=False))
+    landmarks = np.sort(rng.choice(len(rows), n_landmarks, replace=False))
     half = None if progress is None else lambda share: progress(share / 2)
     anchors = tsne(rows[landmarks], seed=seed, n_threads=n_threads, progress=half)
+    search = NearestNeighbors(n_neighbors=min(_ANCHORS, n_landmarks), algorithm="brute").fit(rows[landmarks])
     places = np.empty((len(rows), 2))
-    units = unit_rows(rows[landmarks])
-    step = max(1, _BLOCK // LANDMARKS)
-    for begin in range(0, len(rows), step):
-        part = slice(begin, begin + step)
-        products = unit_rows(rows[part]) @ units.T
-        near = np.argpartition(-products, _ANCHORS, axis=1)[:, :_ANCHORS]
-        places[part] = _between(np.take_along_axis(products, near, 1), anchors[near], rng)
-        if progress is not None:
-            progress(0.5 * len(near) / len(rows))
+    with threadpool_limits(n_threads):
+        for begin in range(0, len(rows), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            apart, near = search.kneighbors(rows[part])
+            places[part] = _between(apart.astype(np.float64), anchors[near], rng)
+            if progress is not None:
+                progress(0.5 * len(near) / len(rows))
     places[landmarks] = anchors
     return places
 
 
 def _between(
-    cosines: NDArray[Any], anchors: NDArray[np.float64], rng: np.random.Generator
+    apart: NDArray[np.float64], anchors: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Places among anchors, closest to the most similar one; a little noise keeps them apart."""
-    apart = np.sqrt(np.maximum(2 - 2 * cosines.astype(np.float64), 0))
     scale = np.maximum(np.median(apart, axis=1, keepdims=True), 1e-9)
     weights = np.exp(-((2 * apart / scale) ** 2)) + 1e-12
     weights /= weights.sum(axis=1, keepdims=True)

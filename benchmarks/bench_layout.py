@@ -1,0 +1,139 @@
+"""Maps: seconds and trustworthiness of the page's layout beside openTSNE's own settings, UMAP and PaCMAP.
+
+All of them get the same rows: vectors of length 1 on their leading directions. Trustworthiness is the usual one
+with 15 neighbors, for 2,000 rows drawn at random: 1 if the neighbors on the map are neighbors in the embedding,
+0.5 if the map is random. Landmarks are also used where all rows could be laid out, to see what they cost.
+
+``python benchmarks/bench_layout.py`` writes the table of docs/report.md.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from common import THREADS, Result, data_home
+
+from nafs import embed
+from nafs.datasets import load_dataset, power_law
+from nafs.pictures import layout as maps
+from nafs.similarity.nearest import unit_rows
+
+NEIGHBORS, JUDGED = 15, 2_000
+MIDDLE_SECONDS, LARGE_SECONDS = 60, 600
+MANY = 1_000_000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One layout of one data set."""
+
+    data: str
+    nodes: int
+    method: str
+    seconds: float
+    trust: float
+
+
+def trustworthiness(rows: np.ndarray, places: np.ndarray, seed: int = 0) -> float:
+    """The measure of Venna and Kaski for some of the rows, ranked among all rows by cosine."""
+    n, k = len(rows), NEIGHBORS
+    judged = np.random.default_rng(seed).choice(n, min(JUDGED, n), replace=False)
+    lost = 0.0
+    for row in judged:
+        apart = ((places - places[row]) ** 2).sum(axis=1)
+        apart[row] = np.inf
+        near = np.argpartition(apart, k)[:k]
+        scores = rows @ rows[row]
+        scores[row] = np.inf
+        ranks = (scores[:, None] > scores[near]).sum(axis=0) if n < 50_000 else _ranks(scores, near)
+        lost += np.maximum(ranks - k, 0).sum()
+    return float(1 - lost * 2 / (len(judged) * k * (2 * n - 3 * k - 1)))
+
+
+def _ranks(scores: np.ndarray, near: np.ndarray) -> np.ndarray:
+    ordered = np.sort(scores)
+    return len(scores) - np.searchsorted(ordered, scores[near], side="right")
+
+
+def ours(rows: np.ndarray) -> np.ndarray:
+    return maps.layout(rows, n_threads=THREADS)
+
+
+def landmarks(rows: np.ndarray) -> np.ndarray:
+    return maps.landmark_layout(rows, n_landmarks=len(rows) // 4, n_threads=THREADS)
+
+
+def open_tsne(rows: np.ndarray) -> np.ndarray:
+    from openTSNE import TSNE
+
+    return np.asarray(TSNE(n_jobs=THREADS, metric="cosine", random_state=0).fit(rows))
+
+
+def umap(rows: np.ndarray) -> np.ndarray:
+    from umap import UMAP
+
+    return np.asarray(UMAP(n_jobs=THREADS, metric="cosine").fit_transform(rows))
+
+
+def pacmap(rows: np.ndarray) -> np.ndarray:
+    from pacmap import PaCMAP
+
+    return np.asarray(PaCMAP(distance="angular", apply_pca=False).fit_transform(rows, init="pca"))
+
+
+RIVALS: dict[str, Callable[[np.ndarray], Any]] = {
+    "openTSNE, its defaults": open_tsne,
+    "UMAP": umap,
+    "PaCMAP": pacmap,
+}
+
+
+def rows_of(name: str) -> np.ndarray:
+    """The embedding of a data set as all layouts get it."""
+    if name == "power law":
+        graph = power_law(MANY, average_degree=10, n_features=64, seed=0)
+    else:
+        data_home()
+        graph = load_dataset(name).graph
+    vectors = embed(graph, n_hops=5 if name == "power law" else 20, n_threads=THREADS).matrix
+    return maps.leading_directions(unit_rows(vectors))
+
+
+def measure(name: str, methods: dict[str, Callable[[np.ndarray], Any]]) -> list[Measured]:
+    rows = rows_of(name)
+    units = unit_rows(rows)
+    measured = []
+    for method, call in methods.items():
+        start = time.perf_counter()
+        places = call(rows)
+        seconds = time.perf_counter() - start
+        measured.append(Measured(name, len(rows), method, seconds, trustworthiness(units, places)))
+        print(f"     {name}: {method} {seconds:.1f} s, {measured[-1].trust:.4f}", flush=True)
+    return measured
+
+
+def warm_up() -> None:
+    """Compile the rivals first: their seconds should not be those of numba."""
+    warnings.simplefilter("ignore")
+    rows = np.random.default_rng(0).normal(size=(600, 10)).astype(np.float32)
+    for call in RIVALS.values():
+        call(rows)
+
+
+def run() -> list[Result]:
+    large = measure("power law", {"nafs: landmarks": ours})[0]
+    middle = measure("pubmed", {"nafs": ours})[0]
+    return [
+        Result.at_most(
+            f"seconds of the map of {one.nodes:,} nodes ({one.data}) / {bound}",
+            one.seconds / bound,
+            1,
+            f"{one.seconds:.1f} s, trustworthiness {one.trust:.3f}",
+        )
+        for one, bound in ((middle, MIDDLE_SECONDS), (large, LARGE_SECONDS))
+    ]
