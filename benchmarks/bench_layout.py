@@ -1,8 +1,9 @@
 """Maps: seconds and trustworthiness of the page's layout beside openTSNE's own settings, UMAP and PaCMAP.
 
-All of them get the same rows: vectors of length 1 on their leading directions. Trustworthiness is the usual one
-with 15 neighbors, for 2,000 rows drawn at random: 1 if the neighbors on the map are neighbors in the embedding,
-0.5 if the map is random. Landmarks are also used where all rows could be laid out, to see what they cost.
+All of them get the same rows: vectors of length 1 on their leading directions. Trustworthiness is the usual
+one with 15 neighbors, for 2,000 rows drawn at random: 1 if the neighbors on the map are neighbors in the
+embedding, 0.5 if the map is random. Landmarks are also used where all rows could be laid out, to see what
+they cost.
 
 ``python benchmarks/bench_layout.py`` writes the table of docs/report.md.
 """

@@ -29,6 +29,7 @@ NAMES = [
     "auto",
     "disk",
     "similar",
+    "layout",
     "update",
     "peers",
 ]

@@ -13,7 +13,7 @@ from random_graphs import random_graph
 
 from nafs import Embedding, Graph, embed, smoothing_weights
 from nafs._support.errors import InputError
-from nafs.pictures.layout import layout, leading_directions, quantised, tsne, turned_like
+from nafs.pictures.layout import landmark_layout, leading_directions, quantised, tsne, turned_like
 from nafs.report import collect, read_columns, render
 from nafs.report.columns import category, columns_of_table
 from nafs.report.neighbours import links_for_page, suggestions
@@ -97,9 +97,28 @@ def test_an_embedding_alone_has_a_page_too():
     assert not {"weights", "linked", "replay"} & set(data)
     assert "not known" in json.dumps(data["cards"])
     names = [one["name"] for one in data["clusters"]["list"]]
-    assert len(set(names)) == len(names) == 8
+    assert len(set(names)) == len(names) > 1
     assert all(name.startswith("around ") for name in names), "named after typical nodes"
     assert render(data).startswith("<!doctype html>")
+
+
+def test_the_agreement_shown_is_that_of_the_consensus():
+    graph, embedding = graph_and_embedding()
+    shown = collect(embedding, graph, n_clusters=3, replay=False)["clusters"]
+    consensus = embedding.cluster(3, graph=graph).clustering
+    assert shown["agreement"] == pytest.approx(consensus.agreement, abs=1e-4)
+    assert (shown["candidates"], shown["agreeing"]) == (consensus.n_candidates, consensus.n_agreeing)
+    largest_first = np.argsort(-np.bincount(consensus.labels), kind="stable")
+    assert [one["size"] for one in shown["list"]] == np.bincount(consensus.labels)[largest_first].tolist()
+    np.testing.assert_allclose(
+        [one["agreement"] for one in shown["list"]],
+        consensus.cluster_agreement[largest_first],
+        atol=1e-4,
+    )
+    chosen = embed(graph, n_hops="auto", n_clusters=3)
+    assert collect(chosen, graph, replay=False)["clusters"]["agreement"] == pytest.approx(
+        chosen.choice.clustering.agreement, abs=1e-4
+    ), "a run that chose its hops by clusters shows those clusters"
 
 
 def test_neighbours_links_and_suggestions_are_true():
@@ -166,14 +185,12 @@ def test_maps_are_turned_like_the_one_before():
     np.testing.assert_array_equal(first, second)
 
 
-def test_landmarks_keep_groups_together(monkeypatch):
-    monkeypatch.setattr("nafs.pictures.layout.FULL", 500)
-    monkeypatch.setattr("nafs.pictures.layout.LANDMARKS", 300)
+def test_landmarks_keep_groups_together():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 4, 2000)
     rows = np.eye(4, 80)[groups] * 4 + rng.normal(size=(2000, 80)) * 0.3
     done = []
-    places = layout(rows, progress=done.append)
+    places = landmark_layout(rows, n_landmarks=300, progress=done.append)
     assert sum(done) == pytest.approx(1)
     centres = np.stack([np.median(places[groups == group], axis=0) for group in range(4)])
     closest = ((places[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)

@@ -45,6 +45,27 @@ def rand_index(first: Labels, second: Labels, n_clusters: int) -> float:
     return float(_adjusted(_pairs(table).sum(), rows, columns, len(first)))
 
 
+def overlaps(labels: Labels, partitions: Labels, n_clusters: int) -> NDArray[np.float64]:
+    """How much of each cluster other partitions find: the overlap (Jaccard) with its best match in each.
+
+    The mean over all partitions: 1 if every partition has this cluster, node by node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.agreement import overlaps
+    >>> overlaps(np.array([0, 0, 1, 1]), np.array([[1, 1, 0, 0], [0, 0, 0, 1]]), 2).round(2)
+    array([0.83, 0.75])
+    """
+    shares = np.zeros(n_clusters)
+    for other in partitions:
+        table = np.bincount(labels * n_clusters + other, minlength=n_clusters**2)
+        common = table.reshape(n_clusters, n_clusters)
+        union = common.sum(axis=1, keepdims=True) + common.sum(axis=0, keepdims=True) - common
+        shares += (common / np.maximum(union, 1)).max(axis=1)
+    return shares / max(1, len(partitions))
+
+
 def vote(
     partitions: Labels, weights: NDArray[np.float64], start: Labels, n_clusters: int, rounds: int = 2
 ) -> Labels:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
-from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
+from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
 from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
 from nafs.clustering.heads import HEADS, Labels, partitions
@@ -52,6 +52,8 @@ class Clustering:
         nothing in common.
     n_candidates, n_agreeing : int
         Candidates, and how many of them have an index of at least 0.5 with the labels.
+    cluster_agreement : ndarray of shape (n_clusters,)
+        For each cluster, its mean overlap (Jaccard) with the most similar cluster of each candidate.
     curve : dict
         For each number of hops, the agreement of its candidates with the labels.
     numbers : dict
@@ -65,6 +67,7 @@ class Clustering:
     agreement: float
     n_candidates: int
     n_agreeing: int
+    cluster_agreement: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     curve: dict[int, float] = field(default_factory=dict)
     numbers: dict[int, float] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
@@ -203,7 +206,15 @@ class ClusterSearch:
         if agreement < DOUBTFUL:
             reasons.append(f"an agreement below {DOUBTFUL} means that these clusters are doubtful")
         return Clustering(
-            labels, hop, n_clusters, agreement, len(candidates), agreeing, curve, reasons=tuple(reasons)
+            labels,
+            hop,
+            n_clusters,
+            agreement,
+            len(candidates),
+            agreeing,
+            overlaps(seen, candidates, n_clusters),
+            curve,
+            reasons=tuple(reasons),
         )
 
     def candidates(self, n_clusters: int, seed: int = 0) -> tuple[Labels, NDArray[np.int64]]:

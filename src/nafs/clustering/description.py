@@ -122,8 +122,9 @@ def describe_clusters(
     for cluster in range(count):
         best = sorted(reasons[cluster], key=lambda reason: -reason.strength)[:_REASONS]
         around = f"around {ids[typical[cluster][0]]}" if typical[cluster] else f"cluster {cluster + 1}"
-        names = [reason.short for reason in best] + [around]
-        name = next((one for one in names if one not in taken), f"{names[0]}, {around}")
+        names = [reason.short for reason in best]
+        names.append(f"{names[0]}, {around}" if names else around)
+        name = next((one for one in names if one not in taken), names[-1])
         name = name if name not in taken else f"{name} ({cluster + 1})"
         taken.add(name)
         words = "; ".join(reason.long for reason in best) or "Named after its most typical node."

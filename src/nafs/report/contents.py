@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
+from nafs.clustering.consensus import DOUBTFUL, Clustering
 from nafs.clustering.description import NodeFacts, describe_clusters
 from nafs.embedding import Embedding
 from nafs.graph import Graph, Labels
@@ -20,11 +22,10 @@ from nafs.report.hops import mean_weights, replayed, speed_card, weights_for_pag
 from nafs.report.neighbours import NEAREST, SUGGESTED, links_for_page, nearest_for_page, suggestions_for_page
 from nafs.selection.reduction import reduce
 from nafs.similarity import nearest
-from nafs.tasks.clustering import cluster, judge_clusters
+from nafs.tasks.clustering import judge_clusters
 
 DETAILED = 150_000  # nodes whose neighbours fit into the file
-CLUSTERS, MOST_CLUSTERS = 8, 100  # where nobody says how many
-RECLUSTERED = 30_000  # nodes up to which clusters are found again, to see how sure they are
+MOST_CLUSTERS = 100  # where nobody says how many
 _NARROW = 64  # columns of the features in the replay
 
 Told = Callable[[str], None]
@@ -55,7 +56,7 @@ def collect(
         Of the nodes, in the order of the embedding; see :func:`nafs.report.read_columns`.
     title : str
     n_clusters : int, optional
-        By default the number of classes, at most 100; without classes 8.
+        By default the number of classes, at most 100; without classes it is chosen by agreement.
     replay : bool
         Whether to add the maps of a sample at several numbers of hops.
     details : bool
@@ -94,7 +95,8 @@ def collect(
         else "Neighbours of this many nodes do not fit into a file: nafs explore --port 8000 shows them.",
     }
     with part("clusters"):
-        codes, agreements = _clusters(matrix, graph, labels, n_clusters, seed)
+        clustering = _clusters(embedding, graph, labels, n_clusters, seed)
+        codes = clustering.labels
     with part("words"):
         facts = _facts(shown, graph)
         described = describe_clusters(codes, matrix, ids, facts)
@@ -110,12 +112,20 @@ def collect(
             "Nodes with similar vectors, found without labels.",
         )
     )
+    number = "as many as there are labels" if labels is not None and not n_clusters else ""
     data["clusters"] = {
         "column": len(shown) - 1,
         "note": f"{len(described)} groups of nodes with similar vectors"
-        + ("" if n_clusters or labels is None else ", as many as there are labels")
+        + (f", {number}" if number else "")
         + ". Click one to see it alone.",
-        "list": [vars(one) | {"agreement": agreements[i]} for i, one in enumerate(described)],
+        "agreement": round(clustering.agreement, 4),
+        "candidates": clustering.n_candidates,
+        "agreeing": clustering.n_agreeing,
+        "doubtful": clustering.agreement < DOUBTFUL,
+        "list": [
+            vars(one) | {"agreement": round(float(share), 4)}
+            for one, share in zip(described, clustering.cluster_agreement, strict=True)
+        ],
     }
     cards: list[dict[str, Any]] = []
     if detailed:
@@ -158,33 +168,27 @@ class _Parts:
 
 
 def _clusters(
-    matrix: NDArray[np.float32],
-    graph: Graph | None,
-    labels: Labels | None,
-    n_clusters: int | None,
-    seed: int,
-) -> tuple[NDArray[np.int64], list[float | None]]:
-    """Clusters, the largest first, and how much of each is found again from another start."""
-    usual = CLUSTERS if labels is None else min(len(labels.classes), MOST_CLUSTERS)
-    count = min(n_clusters or usual, len(matrix))
-    undirected = graph if graph is not None and not graph.adjacency.directed else None
-    codes = _largest_first(cluster(matrix, count, seed=seed, graph=undirected))
-    found = int(codes.max()) + 1
-    if len(matrix) > RECLUSTERED or found < 2:
-        return codes, [None] * found
-    again = cluster(matrix, count, seed=seed + 1, graph=undirected, n_init=3)
-    table = np.zeros((found, int(again.max()) + 1), np.int64)
-    np.add.at(table, (codes, again), 1)
-    union = table.sum(axis=1, keepdims=True) + table.sum(axis=0, keepdims=True) - table
-    return codes, [round(float(value), 4) for value in (table / np.maximum(union, 1)).max(axis=1)]
+    embedding: Embedding, graph: Graph | None, labels: Labels | None, n_clusters: int | None, seed: int
+) -> Clustering:
+    """The consensus of many candidates, the largest cluster first.
 
-
-def _largest_first(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    counts = np.bincount(codes)
-    order = np.argsort(-counts, kind="stable")[: int((counts > 0).sum())]
-    place = np.empty(len(counts), np.int64)
+    A run that chose its number of hops by clusters has found them already.
+    """
+    wanted = n_clusters or (None if labels is None else min(len(labels.classes), MOST_CLUSTERS))
+    known = None if embedding.choice is None else embedding.choice.clustering
+    if known is None or wanted not in (None, known.n_clusters):
+        count = "auto" if wanted is None else min(wanted, len(embedding))
+        known = embedding.cluster(count, graph=graph, seed=seed).clustering
+    sizes = np.bincount(known.labels, minlength=known.n_clusters)
+    order = np.argsort(-sizes, kind="stable")[: int((sizes > 0).sum())]
+    place = np.full(known.n_clusters, -1)
     place[order] = np.arange(len(order))
-    return place[codes]
+    return replace(
+        known,
+        labels=place[known.labels],
+        n_clusters=len(order),
+        cluster_agreement=known.cluster_agreement[order],
+    )
 
 
 def _facts(columns: Sequence[Column], graph: Graph | None) -> NodeFacts:
