@@ -26,8 +26,8 @@ extensions = [
 ]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "data", "examples_built/**/*.ipynb"]
-templates_path: list[str] = []
+exclude_patterns = ["_build", "_templates", "data", "examples_built/**/*.ipynb"]
+templates_path = ["_templates"]
 nitpicky = False
 numpydoc_show_class_members = False
 autosummary_generate = True

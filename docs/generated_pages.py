@@ -1,19 +1,64 @@
-"""Reference pages that the program writes: every command with its options, and every setting."""
+"""Reference pages that the program writes: packages and their names, commands and their options, settings."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import fields
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import nafs
+
+# In the order in which data flows.
+PACKAGES = (
+    "datasets", "model", "answers", "clustering", "links", "selection", "pipeline", "similarity", "writers",
+    "pyg", "tasks", "rivals", "pictures", "report",
+)  # fmt: skip
 
 
 def write_pages(folder: Path) -> None:
-    """Write commands.md and settings.md. Unchanged pages keep their date, so that Sphinx skips them."""
-    for name, text in (("commands.md", commands()), ("settings.md", settings())):
+    """Write all pages. Unchanged ones keep their date, so that Sphinx skips them."""
+    pages = {"packages.md": packages(), "commands.md": commands(), "settings.md": settings()}
+    for name, text in pages.items():
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def packages() -> str:
+    """The public names of every package that is not re-exported by `nafs` itself."""
+    parts = ["# Packages\n\nWhat each package exports beside the names of `nafs` itself.\n"]
+    for name in PACKAGES:
+        module = import_module(f"nafs.{name}")
+        summary = (module.__doc__ or "").strip().splitlines()[0].strip()
+        values = {key: getattr(module, key) for key in public_names(module)}
+        parts += [f"## nafs.{name}\n", f"{summary}\n"]
+        parts += [
+            "```{eval-rst}",
+            f".. currentmodule:: nafs.{name}",
+            ".. autosummary::",
+            "   :toctree: api",
+            "",
+        ]
+        parts += [f"   {key}" for key, value in values.items() if callable(value)]
+        parts += ["```\n"]
+        constants = [f"`{key}`" for key, value in values.items() if not callable(value)]
+        if constants:
+            parts += [f"Constants: {', '.join(constants)}.\n"]
+    return "\n".join(parts)
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """What a package exports and `nafs` does not."""
+    named = getattr(module, "__all__", None) or [
+        key
+        for key, value in vars(module).items()
+        if getattr(value, "__module__", "") == module.__name__ and not key.startswith("_")
+    ]
+    return [key for key in named if key not in nafs.__all__ or getattr(nafs, key) is not getattr(module, key)]
 
 
 def commands() -> str:
@@ -63,14 +108,34 @@ def settings() -> str:
 
     parts = [
         "# Settings\n",
-        "`nafs.NAFS`, `nafs.embed` and the command line share these names and defaults; "
-        "[NAFS](api.md) says what each means.\n",
+        "`nafs.NAFS`, `nafs.embed` and the [command line](commands.md) share these names. "
+        "The defaults are those of `nafs.embed`.\n",
     ]
+    documented = _documented_parameters()
+    defaults = {name: parameter.default for name, parameter in signature(nafs.embed).parameters.items()}
     for title, kind in (("Method", MethodSettings), ("Preparation", Preparations), ("Resources", Resources)):
-        parts += [f"## {title}\n", "| setting | default |", "|---|---|"]
-        parts += [f"| `{entry.name}` | `{entry.default!r}` |" for entry in fields(kind)]
+        parts += [f"## {title}\n", "| setting | values | default | meaning |", "|---|---|---|---|"]
+        for entry in fields(kind):
+            values, meaning = documented[entry.name]
+            parts.append(
+                f"| `{entry.name}` | {_cell(values)} | `{defaults[entry.name]!r}` | {_cell(meaning)} |"
+            )
         parts.append("")
     return "\n".join(parts)
+
+
+def _documented_parameters() -> dict[str, tuple[str, str]]:
+    """Values and meaning of every parameter, from the docstrings of `NAFS` and `embed`."""
+    from numpydoc.docscrape import FunctionDoc
+
+    documented = {}
+    for described in (nafs.embed, nafs.NAFS):
+        for names, values, lines in FunctionDoc(described)["Parameters"]:
+            for name in names.split(", "):
+                if lines and not lines[0].startswith("As in"):
+                    text = re.sub(r":\w+:`[\w.]*?(\w+)`", r"`\1`", " ".join(lines)).replace("``", "`")
+                    documented[name] = values.partition(", default")[0], text
+    return documented
 
 
 def _plain(text: str) -> str:
