@@ -263,10 +263,10 @@ def test_the_command(tmp_path, capsys):
         (["report", tmp_path / "graph", "-o", page], "exists already"),
         (["report", tmp_path / "graph", "-o", tmp_path / "r.pdf"], "name it .html"),
         (["report", tmp_path / "none.csv", "-o", tmp_path / "x.html"], "no such file"),
-        (["explore", tmp_path / "e.parquet", "--show-columns", "age"], "--columns-from"),
+        (["explore", tmp_path / "e.parquet", "--columns", "age"], "--columns-from"),
         (["explore", tmp_path / "e.parquet", "--port", "99999"], "--port"),
         (
-            ["report", tmp_path / "e.parquet", *shared, "--show-columns", "x", "-o", tmp_path / "x.html"],
+            ["report", tmp_path / "e.parquet", *shared, "--columns", "x", "-o", tmp_path / "x.html"],
             "'x'",
         ),
     ):

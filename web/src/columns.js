@@ -10,8 +10,10 @@ const MOST_VALUES = 40;
 export function buildLegend(data, state) {
   const draw = () => {
     const column = state.colour, box = at("legendbody");
-    at("legendtitle").textContent = column.title;
-    at("legend").hidden = column === data.columns[data.clusters.column]; // the list of clusters says it all
+    const listed = column === data.columns[data.clusters.column]; // the list of clusters is the legend
+    at("fold").hidden = listed;
+    box.hidden = listed || at("fold").ariaExpanded === "false";
+    at("colour").title = column.explain || column.title;
     const focused = box.contains(document.activeElement) ? document.activeElement.dataset.code : undefined;
     if (column.kind !== "category") {
       const bar = element("div", { class: "ramp", role: "img", "aria-label": `from ${showValue(column, column.range[0])} to ${showValue(column, column.range[1])}` });
@@ -27,6 +29,8 @@ export function buildLegend(data, state) {
     })), column.names.length > LOOKS ? element("p", { class: "explain" }, `The ${LOOKS} largest have colours; ${count(column.names.length - LOOKS)} others are grey.`) : "");
     if (focused !== undefined) box.querySelector(`[data-code="${Number(focused)}"]`)?.focus();
   };
+  at("fold").ariaExpanded = String(matchMedia("(min-width: 861px)").matches);
+  at("fold").addEventListener("click", () => { at("fold").ariaExpanded = String(at("fold").ariaExpanded !== "true"); draw(); });
   state.listeners.push(draw);
 }
 

@@ -75,11 +75,10 @@ function start(data) {
   function paint() {
     map.paint(coloursOf(state.colour, data.n), state.active);
     const alone = state.isolated(clusterColumn);
-    const byCluster = state.colour === clusterColumn;
-    map.setLabels(at("names").checked ? labels.filter(label => alone < 0 || label.code === alone).map(label => ({ ...label, colour: byCluster && label.colour })) : []);
+    map.setLabels(at("names").ariaPressed === "true" ? labels.filter(label => alone < 0 || label.code === alone) : []);
   }
   colour.addEventListener("change", () => { state.colour = data.columns[Number(colour.value)]; state.changed(); });
-  at("names").addEventListener("change", paint);
+  at("names").addEventListener("click", () => { at("names").ariaPressed = String(at("names").ariaPressed !== "true"); paint(); });
 
   // --- what is in the foreground
   state.listeners.push(paint, () => {
@@ -94,7 +93,7 @@ function start(data) {
 
   // --- tools
   const pan = () => { map.setLasso(false); at("lassomode").setAttribute("aria-pressed", "false"); };
-  at("lassomode").addEventListener("click", () => { const on = at("lassomode").getAttribute("aria-pressed") !== "true"; map.setLasso(on); at("lassomode").setAttribute("aria-pressed", String(on)); });
+  at("lassomode").addEventListener("click", () => { const on = at("lassomode").ariaPressed !== "true"; map.setLasso(on); at("lassomode").setAttribute("aria-pressed", String(on)); });
   at("closer").addEventListener("click", () => map.zoomBy(0.7));
   at("further").addEventListener("click", () => map.zoomBy(-0.7));
   at("whole").addEventListener("click", () => map.fit());

@@ -3,7 +3,7 @@
 import { Deck, OrthographicView } from "@deck.gl/core";
 import { LineLayer, ScatterplotLayer } from "@deck.gl/layers";
 import { at, element } from "./dom.js";
-import { css, isDark, other } from "./colours.js";
+import { isDark, other } from "./colours.js";
 import { Grid } from "./grid.js";
 import { PointsLayer } from "./points.js";
 
@@ -18,6 +18,7 @@ export class PointMap {
     this.lasso = null;
     this.view = { target: [WORLD / 2, WORLD / 2, 0], zoom: 0 };
     this.surface = at("labels");
+    this.ruler = document.createElement("canvas").getContext("2d");
     this.listen();
     try {
       if (!window.WebGL2RenderingContext) throw new Error("no WebGL 2");
@@ -80,12 +81,12 @@ export class PointMap {
   }
 
   captions() {
-    const [width, height] = this.paneSize(), side = this.sideBySide(), below = at("tools").offsetHeight + 20;
+    const [width, height] = this.paneSize(), side = this.sideBySide(), below = side ? 62 : 52;
     at("captions").replaceChildren(...this.panes.filter(pane => pane.title).map((pane, i) => {
-      const made = element("span", {}, pane.title);
-      made.style.left = (side ? i + 0.5 : 0.5) * width + "px";
-      made.style.top = (side || !i ? below : height + 6) + "px";
-      return made;
+      const caption = element("span", {}, pane.title);
+      caption.style.left = (side ? i + 0.5 : 0.5) * width + "px";
+      caption.style.top = (side || !i ? below : height + 6) + "px";
+      return caption;
     }));
   }
 
@@ -159,29 +160,58 @@ export class PointMap {
     if (this.panes.length < 2) return [width, height];
     return this.sideBySide() ? [width / 2, height] : [width, height / 2];
   }
-  // What the toolbar and the legend leave of the map: left, top, width, height.
-  room() {
-    const [width, height] = this.paneSize(), tools = at("tools").offsetHeight + 18, legend = at("legend");
-    const left = width > 700 && this.panes.length < 2 && !legend.hidden ? legend.offsetWidth + 18 : 0;
-    const square = Math.min(width - left, height - tools), wide = Math.min(width, height - tools);
-    return square < 0.8 * wide ? [0, tools, width, height - tools] : [left, tools, width - left, height - tools];
+  // The extent of the points: left, low, right, high.
+  extent() {
+    if (this.panes.length > 1) return [0, 0, WORLD, WORLD]; // it changes with every step
+    if (this.bounds?.panes === this.panes) return this.bounds.box;
+    const box = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const { places } of this.panes) for (let i = 0; i < places.length; i += 2) {
+      box[0] = Math.min(box[0], places[i]); box[2] = Math.max(box[2], places[i]);
+      box[1] = Math.min(box[1], places[i + 1]); box[3] = Math.max(box[3], places[i + 1]);
+    }
+    this.bounds = { panes: this.panes, box: box[0] <= box[2] ? box : [0, 0, WORLD, WORLD] };
+    return this.bounds.box;
   }
-  fitZoom() { const [, , width, height] = this.room(); return Math.log2(Math.max(40, Math.min(width, height) - 24) / WORLD); }
+  // The view that shows all points as large as possible with next to none under the toolbar, the legend and so on.
+  whole() {
+    const [width, height] = this.paneSize(), [left, low, right, high] = this.extent(), margin = 16;
+    const stage = this.holder.getBoundingClientRect();
+    const covers = [...document.querySelectorAll("#stage > .float")].filter(one => one.checkVisibility()).map(one => { const box = one.getBoundingClientRect(); return [box.left - stage.left - 4, box.top - stage.top - 4, box.right - stage.left + 4, box.bottom - stage.top + 4]; });
+    const view = (x0, y0, x1, y1) => {
+      const zoom = Math.log2(Math.max(40, Math.min((x1 - x0 - 2 * margin) / Math.max(right - left, 1), (y1 - y0 - 2 * margin) / Math.max(high - low, 1)) * WORLD) / WORLD), scale = 2 ** zoom;
+      return { zoom, target: [(left + right) / 2 - ((x0 + x1) / 2 - width / 2) / scale, (low + high) / 2 + ((y0 + y1) / 2 - height / 2) / scale, 0] };
+    };
+    const top = Math.max(0, ...covers.filter(box => box[1] < 30).map(box => Math.min(box[3], 70))), bottom = height - Math.max(0, ...covers.filter(box => box[3] > this.holder.clientHeight - 30).map(box => this.holder.clientHeight - box[1]));
+    const side = Math.max(0, ...covers.filter(box => box[0] < 30).map(box => box[2]));
+    const rooms = [[0, 0, width, height], [0, top, width, height], [0, 0, width, bottom], [0, top, width, bottom], [side, 0, width, height], [side, top, width, height], [side, top, width, bottom]];
+    const views = rooms.filter(([x0, y0, x1, y1]) => x1 - x0 > 0.4 * width && y1 - y0 > 0.4 * height).map(room => view(...room)).sort((a, b) => b.zoom - a.zoom);
+    const hidden = at => this.covered(at, covers);
+    return views.find(at => hidden(at) < 0.004) ?? views.reduce((best, at) => hidden(at) < hidden(best) ? at : best, views[0]);
+  }
+  // The share of points that lie under boxes on the screen.
+  covered(view, boxes) {
+    const { places } = this.panes[0], step = 2 * Math.max(1, Math.floor(places.length / 20000)), [width, height] = this.paneSize(), scale = 2 ** view.zoom;
+    let under = 0, all = 0;
+    for (let i = 0; i < places.length; i += step, all++) {
+      const x = width / 2 + (places[i] - view.target[0]) * scale, y = height / 2 - (places[i + 1] - view.target[1]) * scale;
+      if (boxes.some(box => x > box[0] && x < box[2] && y > box[1] && y < box[3])) under++;
+    }
+    return under / Math.max(1, all);
+  }
+  fitZoom() { return this.fitted?.zoom ?? 0; }
   clamped(zoom) { return Math.max(this.fitZoom() - 1.5, Math.min(this.fitZoom() + 9, zoom)); }
   fit() {
-    const [left, top, width, height] = this.room(), [full, tall] = this.paneSize(), zoom = this.fitZoom(), scale = 2 ** zoom;
-    const aside = (left + width / 2 - full / 2) / scale, down = (top + height / 2 - tall / 2) / scale;
-    this.view = { target: [WORLD / 2 - aside, WORLD / 2 + down, 0], zoom };
-    this.lastFit = zoom;
+    if (!this.panes.length) return;
+    this.view = this.fitted = this.whole();
     this.moved = false;
     this.refresh();
   }
   resized() {
     this.captions();
-    if (!this.moved) { this.fit(); return; }
-    const before = this.lastFit ?? this.fitZoom();
-    this.lastFit = this.fitZoom();
-    this.view = { ...this.view, zoom: this.view.zoom + this.lastFit - before };
+    if (!this.moved || !this.panes.length) { this.fit(); return; }
+    const before = this.fitZoom();
+    this.fitted = this.whole();
+    this.view = { ...this.view, zoom: this.view.zoom + this.fitZoom() - before };
     this.refresh();
   }
   zoomBy(steps) { this.moved = true; this.view = { ...this.view, zoom: this.clamped(this.view.zoom + steps) }; this.refresh(); }
@@ -224,16 +254,16 @@ export class PointMap {
   setLabels(labels) { this.labels = labels; this.drawLabels(); }
   drawLabels() {
     const [width, height] = this.paneSize(), taken = [], shown = [];
+    this.ruler.font = `700 12.5px ${getComputedStyle(document.body).fontFamily}`;
     for (const label of this.panes.length === 1 ? this.labels : []) {
-      const [x, y] = this.onScreen(label.place), half = 3.6 * Math.min(label.text.length, 32) + 8;
-      const box = [x - half, y - 12, x + half, y + 12];
-      if (x < half || y < 14 || x > width - half || y > height - 14 || shown.length >= MOST_LABELS) continue;
+      const [x, y] = this.onScreen(label.place), half = Math.min(110, this.ruler.measureText(label.text).width / 2 + 6);
+      if (x < -half || y < 0 || x > width + half || y > height || shown.length >= MOST_LABELS) continue;
+      const middle = Math.max(half + 2, Math.min(width - half - 2, x)), box = [middle - half, y - 10, middle + half, y + 10];
       if (taken.some(other => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
       taken.push(box);
-      const made = element("span", { class: "label" }, label.text);
-      made.style.transform = `translate(-50%,-50%) translate(${x.toFixed(1)}px,${y.toFixed(1)}px)`;
-      if (label.colour) made.style.borderColor = css(label.colour());
-      shown.push(made);
+      const tag = element("span", { class: "label" }, label.text);
+      tag.style.transform = `translate(-50%,-50%) translate(${middle.toFixed(1)}px,${y.toFixed(1)}px)`;
+      shown.push(tag);
     }
     this.surface.replaceChildren(...shown);
   }

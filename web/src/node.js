@@ -2,7 +2,7 @@
 
 import { at, count, element } from "./dom.js";
 import { bars } from "./charts.js";
-import { colourOf, css } from "./colours.js";
+import { colourOf, css, scaled } from "./colours.js";
 import { isMissing, show } from "./data.js";
 
 export class NodePanel {
@@ -44,15 +44,15 @@ export class NodePanel {
         element("p", { id: "hops" }, hopSentence(facts.weights)), bars(facts.weights, "Weight of each hop"));
     }
     if (facts.suggested) {
-      panel.append(this.heading("Links it could have", "Near in the embedding but not linked in the graph."));
+      panel.append(this.heading("Links it could have", "Near in the embedding but not linked in the graph; orange lines on the map."));
       panel.append(facts.suggested.length ? this.list(facts.suggested.map(one => one.row), (row, i) => this.reason(node, row, facts.suggested[i].shared), true) : element("p", { class: "soft" }, "None: its nearest nodes are linked already."));
     }
     if (facts.nearest) {
-      panel.append(this.heading("Nearest in the embedding", "Nodes with the most similar vectors; 1 is the same direction (cosine)."),
+      panel.append(this.heading("Nearest in the embedding", "Nodes with the most similar vectors, ringed on the map; 1 is the same direction (cosine)."),
         this.list(facts.nearest.map(one => one.row), (row, i) => facts.nearest[i].score.toFixed(3)));
     }
     if (facts.linked) {
-      const some = facts.linked.length < facts.degree ? `${facts.linked.length} of ${count(facts.degree)}, drawn as lines` : facts.degree ? "Drawn as lines on the map." : "It has no edges.";
+      const some = facts.linked.length < facts.degree ? `${facts.linked.length} of ${count(facts.degree)}; grey lines on the map.` : facts.degree ? "Nodes that share an edge with it; grey lines on the map." : "It has no edges.";
       panel.append(this.heading("Neighbours in the graph", some), this.list(facts.linked, () => ""));
     }
     if (!facts.nearest) panel.append(element("p", { class: "soft" }, data.detailsNote || ""));
@@ -66,10 +66,11 @@ export class NodePanel {
     return element("table", { class: "facts" }, element("tbody", {}, ...rows));
   }
 
+  // Why a link would make sense: neighbours in common, and columns in which the two nodes are alike.
   reason(node, other, shared) {
-    const alike = this.data.columns.filter(column => column.kind === "category" && column.source === "yours" && !isMissing(column, node) && column.values[node] === column.values[other]);
-    const reasons = [shared ? `${count(shared)} shared neighbour${shared > 1 ? "s" : ""}` : "no shared neighbour", ...alike.slice(0, 2).map(column => `same ${column.title}`)];
-    return reasons.join(", ");
+    const reasons = [shared ? `${count(shared)} shared neighbour${shared > 1 ? "s" : ""}` : "no shared neighbour"];
+    const alike = this.data.columns.filter(column => column.source === "yours").map(column => likeness(column, node, other)).filter(Boolean);
+    return [...reasons, ...alike.slice(0, 3)].join(", ");
   }
 
   list(rows, remark, below = false) {
@@ -79,6 +80,34 @@ export class NodePanel {
       return element("li", {}, dot, element("button", { type: "button", onclick: () => { this.select(row); at("chosen")?.focus(); } }, this.data.ids[row]), element("span", { class: "remark" }, remark(row, i)));
     }));
   }
+}
+
+const COMMON = 0.05; // of the nodes: words that more of them have in common say nothing
+const CLOSE = 0.05; // of the range of a column
+
+function likeness(column, node, other) {
+  if (isMissing(column, node) || isMissing(column, other)) return null;
+  const [mine, its] = [column.values[node], column.values[other]];
+  if (column.kind === "category") return mine === its ? `same ${column.title}` : null;
+  if (column.kind === "text") {
+    const frequency = frequencies(column), theirs = new Set(wordsOf(its)), limit = Math.max(2, COMMON * Math.min(column.values.length, 20000));
+    const [best] = [...new Set(wordsOf(mine))].filter(word => theirs.has(word) && (frequency.get(word) ?? 0) <= limit).sort((a, b) => (frequency.get(a) ?? 0) - (frequency.get(b) ?? 0));
+    return best ? `both ${column.title} with “${best}”` : null;
+  }
+  const place = value => scaled(column, value);
+  return Math.abs(place(mine) - place(its)) <= CLOSE ? `similar ${column.title}` : null;
+}
+
+const wordsOf = text => text.toLowerCase().match(/\p{L}{4,}/gu) ?? [];
+
+// In how many of the texts each word occurs; of many texts, a part is enough.
+function frequencies(column) {
+  if (column.frequencies) return column.frequencies;
+  const counts = new Map(), step = Math.max(1, Math.floor(column.values.length / 20000));
+  for (let node = 0; node < column.values.length; node += step)
+    for (const word of new Set(wordsOf(column.values[node] ?? ""))) counts.set(word, (counts.get(word) ?? 0) + 1);
+  Object.defineProperty(column, "frequencies", { value: counts });
+  return counts;
 }
 
 export function hopSentence(weights) {

@@ -4,7 +4,7 @@ import { at, count, element } from "./dom.js";
 
 export function buildReplay(data, map, onChange) {
   const { replay } = data, slider = at("hop");
-  at("replay").hidden = !replay;
+  at("over").hidden = !replay;
   if (!replay) return { isOn: () => false };
   let on = false, timer = null;
   slider.max = replay.steps.length - 1;
@@ -21,11 +21,13 @@ export function buildReplay(data, map, onChange) {
     on = wanted;
     at("over").setAttribute("aria-pressed", String(on));
     at("steps").hidden = !on;
+    at("legend").classList.toggle("folded", on); // two maps need the room
     stop();
     if (on) map.show(replay.maps.map((one, i) => ({ title: titles()[i], positions: one.positions[step()] })), replay.nodes, data.n);
     else map.show([{ title: "", positions: data.positions }], null, data.n);
     say();
     onChange();
+    map.fit();
   };
   at("over").title = `How the map of ${count(replay.nodes.length)} nodes changes with the number of hops`;
   at("over").addEventListener("click", () => turn(!on));

@@ -62,10 +62,10 @@ class PageOptions:
             panel=OUTPUT,
         ),
     ] = None
-    show_columns: Annotated[
+    columns: Annotated[
         tuple[str, ...],
         text_flag(
-            "--show-columns",
+            "--columns",
             metavar="NAMES",
             help="Which of its columns to show, separated by commas "
             "[dim](default: up to 12 that are good to look at)[/dim].",
@@ -157,14 +157,14 @@ def _columns(vectors: Embedding, reading: Reading, page: PageOptions) -> list[Co
         if path is None and table is not None and table != "-" and (is_table(table) or is_parquet(table)):
             path = table
     if path is None:
-        if page.show_columns:
+        if page.columns:
             raise InputError(
                 "there is no table to take columns from; name one with ", Parameter("columns_from")
             )
         return []
     options = TableOptions(delimiter=reading.delimiter, header=reading.header, comment=reading.comment)
     ids = vectors.id_array
-    return read_columns(path, ids, page.show_columns or None, id_column=reading.id_column, options=options)
+    return read_columns(path, ids, page.columns or None, id_column=reading.id_column, options=options)
 
 
 def _with_features_of(settings: dict[str, Any], graph: Graph | None) -> Graph | None:

@@ -192,10 +192,13 @@ def _clusters(
 
 
 def _facts(columns: Sequence[Column], graph: Graph | None) -> NodeFacts:
-    """What clusters are described with: the columns, and features that have names."""
+    """What clusters are described with: the columns, and features with names that were not made from them."""
     features = None
     if graph is not None and graph.features is not None and graph.feature_names is not None:
-        features = graph.features.matrix, graph.feature_names
+        titles = tuple(column.title for column in columns)
+        encoded = tuple(f"{title}: " for title in titles)
+        if not any(name in titles or name.startswith(encoded) for name in graph.feature_names):
+            features = graph.features.matrix, graph.feature_names
     return NodeFacts(
         {one.title: (one.values, one.names) for one in columns if one.kind == "category"},
         {one.title: one.values for one in columns if one.kind == "number"},
