@@ -1,8 +1,10 @@
 """Damage files, kill runs and damage work folders for an hour or two; write the counts into the docs.
 
-    python tools/torture.py --mutations 100000 --kills 200 --minutes 60
+    python tools/torture.py --mutations 100000 --kills 200
 
-The seeds of everything that went wrong are kept in tests/hostile/seeds.json; the fast tests try them again.
+The run can be stopped at any time: the same command resumes it. Cases that were handled badly are kept in
+tests/hostile/seeds.json, where the fast tests try them again. After a fix, `--retry` tries them again
+here; the page counts them apart.
 """
 
 from __future__ import annotations
@@ -17,48 +19,94 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 SEEDS = ROOT / "tests" / "hostile" / "seeds.json"
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- torture -->", "<!-- /torture -->"
+BATCH = 500
 
 
-def mutations(count: int, minutes: float, seed: int, workers: int) -> Counter[str]:
-    """Outcomes of damaged files; bad ones are kept."""
-    from corpus import kinds
+class Progress:
+    """Counts of one part of the run, in a file that survives it."""
+
+    def __init__(self, folder: Path, part: str, seed: int) -> None:
+        self.path = folder / f"{part}-{seed}.json"
+        state = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.done: int = state.get("done", 0)
+        self.seconds: float = state.get("seconds", 0.0)
+        self.outcomes: Counter[str] = Counter(state.get("outcomes", {}))
+        self.bad: list[dict[str, Any]] = state.get("bad", [])
+        self.fixed: int = state.get("fixed", 0)
+        self.started = time.monotonic()
+
+    def add(self, tried: int, outcomes: Counter[str], bad: list[dict[str, Any]]) -> None:
+        """Count a batch and save."""
+        self.done += tried
+        self.outcomes += outcomes
+        self.bad += bad
+        now = time.monotonic()
+        self.seconds, self.started = self.seconds + now - self.started, now
+        names = ("done", "seconds", "outcomes", "bad", "fixed")
+        self.path.write_text(json.dumps({name: getattr(self, name) for name in names}, indent=1))
+        for case in bad:
+            print(json.dumps(case), flush=True)
+        print(f"{self.path.stem}: {self.done:,}, {dict(self.outcomes)}", flush=True)
+
+    def replace(self, outcomes: Counter[str], bad: list[dict[str, Any]]) -> None:
+        """Count the bad cases anew, after the code was changed."""
+        self.fixed += len(self.bad) - len(bad)
+        before = Counter(case["bad"] for case in self.bad)
+        self.outcomes, self.bad = self.outcomes - before, []
+        self.add(0, outcomes, bad)
+
+
+def mutations(progress: Progress, count: int, seed: int, workers: int) -> None:
+    """Read damaged files until the count is reached."""
+    from corpus import SLOW, kinds
     from pool import counts, run_cases
 
-    names, outcomes, ends = list(kinds()), Counter(), time.monotonic() + 60 * minutes
-    rng = random.Random(seed)
-    while sum(outcomes.values()) < count and time.monotonic() < ends:
-        batch = [(rng.choice(names), rng.randrange(1, 2**48)) for _ in range(min(500, count))]
-        found = run_cases(batch, workers)
-        outcomes += counts(found)
-        keep([[outcome["kind"], outcome["seed"]] for outcome in found if "bad" in outcome])
-        for outcome in found:
-            if "bad" in outcome:
-                print(json.dumps(outcome), flush=True)
-        print(f"{sum(outcomes.values()):,} of {count:,}: {dict(outcomes)}", flush=True)
-    return outcomes
+    names = list(kinds())
+    shares = [SLOW.get(name, 1.0) for name in names]
+    while progress.done < count:
+        batch = []
+        for i in range(progress.done, min(count, progress.done + BATCH)):
+            rng = random.Random(f"{seed}/{i}")
+            batch.append((rng.choices(names, shares)[0], rng.randrange(1, 2**48)))
+        outcomes = run_cases(batch, workers)
+        bad = [outcome for outcome in outcomes if "bad" in outcome]
+        keep([[outcome["kind"], outcome["seed"]] for outcome in bad])
+        progress.add(len(batch), counts(outcomes), bad)
 
 
-def kills(count: int, seed: int) -> Counter[str]:
-    """Outcomes of killed runs, every second one with a damaged work folder."""
+def retry(progress: Progress) -> None:
+    """Try the damaged files again that were handled badly."""
+    from pool import counts, run_cases
+
+    outcomes = run_cases([(case["kind"], case["seed"]) for case in progress.bad], 1)
+    progress.replace(counts(outcomes), [outcome for outcome in outcomes if "bad" in outcome])
+
+
+def kills(progress: Progress, count: int, seed: int) -> None:
+    """Kill and resume runs until the count is reached, every second one with a damaged work folder."""
     from kills import KilledRuns
 
     from nafs.datasets import power_law
 
-    outcomes: Counter[str] = Counter()
+    if progress.done >= count:
+        return
     with tempfile.TemporaryDirectory(prefix="nafs-torture-") as folder:
         power_law(60_000, average_degree=8, n_features=64, seed=1).save(Path(folder) / "graph")
         runs = KilledRuns(Path(folder) / "graph", folder)
-        for i in range(count):
-            wrong = runs.kill(seed + i, damage=i % 2 == 1)
-            outcomes["bad" if wrong else "same bytes, or refused"] += 1
-            print(f"kill {i + 1} of {count}, seed {seed + i}: {wrong or 'well'}", flush=True)
-    return outcomes
+        try:
+            for i in range(progress.done, count):
+                wrong = runs.kill(10_000 * seed + i, damage=i % 2 == 1)
+                bad = [{"bad": "kill", "seed": 10_000 * seed + i, "why": wrong}] if wrong else []
+                progress.add(1, Counter(["bad" if wrong else "well"]), bad)
+        finally:
+            runs.starter.stop()
 
 
 def keep(cases: list[list[object]]) -> None:
@@ -70,25 +118,26 @@ def keep(cases: list[list[object]]) -> None:
     SEEDS.write_text("[\n" + ",\n".join(f"  {json.dumps(case)}" for case in known) + "\n]\n")
 
 
-def write_page(found: Counter[str], killed: Counter[str], seed: int, seconds: float) -> None:
+def write_page(files: Progress, runs: Progress, seed: int) -> None:
     """Put the counts between the marks on the page."""
-    bad = {"crashed", "hung", "wrong", "exception", "message", "memory"}
+    tried = files.outcomes
     rows = [
-        ("damaged files tried", sum(found.values())),
-        ("read", found["read"]),
-        ("refused with one line", found["refused"]),
-        ("crashed", found["crashed"] + found["exception"]),
-        ("hung", found["hung"]),
-        ("silently wrong", found["wrong"]),
-        ("took too much memory, or a message of several lines", found["memory"] + found["message"]),
-        ("kill -9 and damaged work folders tried", sum(killed.values())),
-        ("of them bad", killed["bad"]),
+        ("damaged files tried", files.done),
+        ("read", tried["read"]),
+        ("refused with one line", tried["refused"]),
+        ("crashed", tried["crashed"] + tried["exception"]),
+        ("hung", tried["hung"]),
+        ("silently wrong", tried["wrong"]),
+        ("took too much memory, or a message of several lines", tried["memory"] + tried["message"]),
+        ("kill -9 tried, half of them with a damaged work folder", runs.done),
+        ("of them bad", runs.outcomes["bad"]),
     ]
-    assert sum(found[name] for name in bad) == sum(found.values()) - found["read"] - found["refused"]
+    assert sum(count for _, count in rows[1:7]) == files.done
     lines = ["| | count |", "|---|---:|", *(f"| {name} | {count:,} |" for name, count in rows)]
+    fixed = f" {files.fixed} of the files were handled badly at first, fixed and tried again."
     about = (
-        f"Written by `make torture` (seed {seed}, {seconds / 60:.0f} minutes, "
-        f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')})."
+        f"Written by `make torture` (seed {seed}, {(files.seconds + runs.seconds) / 60:.0f} minutes, "
+        f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}).{fixed if files.fixed else ''}"
     )
     text = "\n".join([BEGIN, *lines, "", about, END])
     page = PAGE.read_text(encoding="utf-8")
@@ -100,18 +149,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--mutations", type=int, default=100_000)
-    parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--minutes", type=float, default=600, help="stop damaging files after this time")
+    parser.add_argument("--mutations", type=int, default=100_000, help="damaged files to try")
+    parser.add_argument("--kills", type=int, default=200, help="runs to kill")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
-    given = parser.parse_args()
-    started = time.monotonic()
-    killed = kills(given.kills, 10_000 * given.seed)
-    found = mutations(given.mutations, given.minutes, given.seed, given.workers)
-    write_page(found, killed, given.seed, time.monotonic() - started)
-    print(dict(found), dict(killed))
-    sys.exit(int(bool(killed["bad"] or sum(found.values()) - found["read"] - found["refused"])))
+    parser.add_argument("--workers", type=int, default=2, help="processes that read damaged files")
+    parser.add_argument(
+        "--state", type=Path, default=ROOT / "build" / "torture", help="folder for the counts"
+    )
+    parser.add_argument("--only", choices=["mutations", "kills"], help="run only one part")
+    parser.add_argument("--retry", action="store_true", help="try bad cases again with the present code")
+    options = parser.parse_args()
+    options.state.mkdir(parents=True, exist_ok=True)
+    files, runs = (Progress(options.state, part, options.seed) for part in ("mutations", "kills"))
+    if options.retry:
+        retry(files)
+    if options.only != "kills":
+        mutations(files, options.mutations, options.seed, options.workers)
+    if options.only != "mutations":
+        kills(runs, options.kills, options.seed)
+    write_page(files, runs, options.seed)
+    sys.exit(int(bool(files.bad or runs.bad)))
 
 
 if __name__ == "__main__":

@@ -41,8 +41,12 @@ BAD_EDGES = {
     "names twice": ("e.csv", "source,source\na,b\n", "names the column 'source' twice"),
     "one column": ("e.csv", "a\nb\n", "found one column where an edge list needs two"),
     "open quote": ("e.csv", 'a,b\n"c,d\n', "e.csv"),
-    "no matrix": ("e.npz", b"PK nonsense", "cannot be read as a matrix"),
-    "no MatrixMarket": ("e.mtx", "%%MatrixMarket nonsense\n", "cannot be read as a matrix"),
+    "no matrix": ("e.npz", b"PK nonsense", "is not a whole .npz archive"),
+    "no MatrixMarket": (
+        "e.mtx",
+        "%%MatrixMarket nonsense\n",
+        "line 1 is not the header of a MatrixMarket matrix",
+    ),
     "cut GraphML": ("e.graphml.gz", gzip.compress(b"<graphml>" * 999)[:40], "cannot be read as GraphML"),
     "no GraphML": ("e.graphml", "<graphml><node", "cannot be read as GraphML"),
     "not square": (

@@ -51,6 +51,12 @@ DAMAGE = {
     "no marker": (lambda f: (f / "graph.json").unlink(), "not a saved graph"),
     "no json": (lambda f: (f / "graph.json").write_text("{"), "graph.json does not describe a graph"),
     "other json": (lambda f: (f / "graph.json").write_text("[]"), "graph.json does not describe a graph"),
+    "deep json": (lambda f: (f / "graph.json").write_text("[" * 100_000), "does not describe a graph"),
+    "long number": (
+        lambda f: (f / "graph.json").write_text('{"nodes": ' + "9" * 5000 + "}"),
+        "does not describe a graph",
+    ),
+    "notes": (lambda f: edit(f, notes=["read", 3]), "does not describe a graph"),
     "newer": (lambda f: edit(f, version=99), "saved by a newer nafs"),
     "missing array": (lambda f: (f / "indices.npy").unlink(), "indices.npy is missing"),
     "array outside": (lambda f: edit(f, arrays=["../x"]), "lists an array"),

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 EDGES = [(f"n{i % 17}", f"n{(i * 5 + 3) % 19}") for i in range(40)]
+SLOW = {"nodes mixed": 0.1, "nodes csv": 0.3}  # share of the long run: these take a tenth of a second
 IDS = sorted({end for edge in EDGES for end in edge})
 
 
@@ -54,22 +55,37 @@ def matrix():
 
 
 def sparse_members(kind="csr"):
-    found = matrix().asformat(kind)
-    parts = {"format": np.array(kind.encode()), "shape": np.array(found.shape), "data": found.data}
+    stored = matrix().asformat(kind)
+    parts = {"format": np.array(kind.encode()), "shape": np.array(stored.shape), "data": stored.data}
     parts |= (
-        {"row": found.row, "col": found.col}
+        {"row": stored.row, "col": stored.col}
         if kind == "coo"
-        else {"indices": found.indices, "indptr": found.indptr}
+        else {"indices": stored.indices, "indptr": stored.indptr}
     )
     return {f"{name}.npy": npy(array) for name, array in parts.items()}
 
 
 def matrix_market(kind="real"):
-    found = matrix().tocoo()
-    lines = [f"%%MatrixMarket matrix coordinate {kind} general", "% made for tests", f"19 19 {found.nnz}"]
-    for i, j, value in zip(found.row, found.col, found.data, strict=True):
+    entries = matrix().tocoo()
+    lines = [f"%%MatrixMarket matrix coordinate {kind} general", "% made for tests", f"19 19 {entries.nnz}"]
+    for i, j, value in zip(entries.row, entries.col, entries.data, strict=True):
         lines.append(f"{i + 1} {j + 1}" + ("" if kind == "pattern" else f" {value:.6f}"))
     return ("\n".join(lines) + "\n").encode()
+
+
+def dense_matrix_market():
+    rows = [f"{value:.6f}" for value in matrix().toarray().ravel(order="F")]
+    return ("%%MatrixMarket matrix array real general\n19 19\n" + "\n".join(rows) + "\n").encode()
+
+
+def mixed_nodes():
+    """A table of words, categories, dates and gaps."""
+    words = ["graphs and nodes", "text, quoted", "", "numbers", "smooth features"]
+    rows = [
+        f'{name},"{words[i % 5]}",{"AB"[i % 2]},2024-0{1 + i % 9}-11,{"" if i % 4 == 0 else i}'
+        for i, name in enumerate(IDS)
+    ]
+    return ("id,about,group,day,size\n" + "\n".join(rows) + "\n").encode()
 
 
 def graphml():
@@ -162,9 +178,19 @@ def kinds():
         "edges pattern": ({"e.mtx": matrix_market("pattern")}, "e.mtx", ("e.mtx",)),
         "edges npz": ({"e.npz": sparse_members()}, "e.npz", ("e.npz",)),
         "edges coo": ({"e.npz": sparse_members("coo")}, "e.npz", ("e.npz",)),
+        "edges csc": ({"e.npz": sparse_members("csc")}, "e.npz", ("e.npz",)),
+        "edges bsr": ({"e.npz": sparse_members("bsr")}, "e.npz", ("e.npz",)),
+        "edges dense": ({"e.mtx": dense_matrix_market()}, "e.mtx", ("e.mtx",)),
+        "edges split": (
+            {"e1.csv": text_edges(weighted=True), "e2.csv": text_edges(weighted=True)},
+            "e2.csv",
+            ("e[12].csv",),
+        ),
         "edges npy": ({"e.npy": npy(matrix().toarray())}, "e.npy", ("e.npy",)),
         "edges graphml": ({"e.graphml": graphml()}, "e.graphml", ("e.graphml",)),
         "nodes csv": (plain | {"f.csv": text_nodes()}, "f.csv", ("e.csv", "f.csv")),
+        "nodes wide": (plain | {"f.csv": text_nodes()}, "f.csv", "wide"),
+        "nodes mixed": (plain | {"f.csv": mixed_nodes()}, "f.csv", ("e.csv", "f.csv")),
         "nodes parquet": (plain | {"f.parquet": parquet(columns)}, "f.parquet", ("e.csv", "f.parquet")),
         "nodes npy": (numbered | {"f.npy": npy(dense)}, "f.npy", ("e.csv", "f.npy")),
         "nodes npz": (numbered | {"f.npz": sparse_members()}, "f.npz", ("e.csv", "f.npz")),
@@ -180,6 +206,16 @@ def kinds():
             {"z.npy": npy(dense), "z.ids.csv": b"id\n" + "\n".join(IDS).encode(), "z.json": b'{"n_hops": 3}'},
             "z.npy",
             "embedding",
+        ),
+        "embedding csv": (
+            {"z.csv": b"id,a,b\n" + b"".join(f"{name},{i},0.5\n".encode() for i, name in enumerate(IDS))},
+            "z.csv",
+            "embedding",
+        ),
+        "embedding about": (
+            {"z.npy": npy(dense), "z.ids.csv": b"id\n" + "\n".join(IDS).encode(), "z.json": b'{"n_hops": 3}'},
+            "z.json",
+            "embedding npy",
         ),
         "graphdata": ({"d.npz": graphdata()}, "d.npz", "graphdata"),
         "pickle": ({"ind.x": pickle.dumps(sp.csr_matrix(matrix()), 2)}, "ind.x", "pickle"),

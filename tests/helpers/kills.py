@@ -1,7 +1,9 @@
 """Runs of the command that are killed, damaged, signalled or watched from outside."""
 
+import json
 import os
 import random
+import select
 import shutil
 import signal
 import subprocess
@@ -9,6 +11,9 @@ import sys
 import time
 from pathlib import Path
 
+from pool import cpu_seconds
+
+LONGEST = 60  # processor seconds after which a run counts as hanging
 COMMAND = ["--engine", "disk", "--hops", "6", "--r", "0,0.5", "--memory-limit", "45MB", "-q"]
 
 
@@ -16,55 +21,87 @@ def nafs(*words):
     return [sys.executable, "-m", "nafs", *(str(word) for word in words)]
 
 
+class Starter:
+    """Starts commands without the time that imports take."""
+
+    def __init__(self):
+        helpers = Path(__file__).parent
+        self.process = subprocess.Popen(
+            [sys.executable, str(helpers / "starter.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"},
+        )
+        assert self.process.stdout.readline() == "ready\n"
+
+    def run(self, words, errors, cpu=LONGEST):
+        """Exit code and processor seconds of a command, which is killed (-9) after some of them."""
+        self.process.stdin.write(json.dumps([str(errors), *map(str, words)]) + "\n")
+        self.process.stdin.flush()
+        pid, used = int(self.process.stdout.readline()), 0.0
+        while not select.select([self.process.stdout], [], [], 0.001)[0]:
+            try:
+                used = cpu_seconds(pid)
+            except OSError:  # it has ended
+                continue
+            if used >= cpu:
+                os.kill(pid, signal.SIGKILL)  # the starter has not waited for it yet
+                break
+        return int(self.process.stdout.readline()), used
+
+    def stop(self):
+        self.process.kill()
+        with self.process:
+            pass
+
+
 class KilledRuns:
     """Embeddings of one graph in a folder, to be killed and resumed."""
 
     def __init__(self, graph, folder):
-        self.graph, self.folder = graph, Path(folder)
-        started = time.perf_counter()
-        subprocess.run(self.command("whole.npy"), check=True, timeout=300)
-        self.seconds = time.perf_counter() - started
+        self.graph, self.folder, self.starter = graph, Path(folder), Starter()
+        code, self.seconds = self.run("whole.npy")
+        assert code == 0, self.said()
         self.expected = (self.folder / "whole.npy").read_bytes()
 
-    def command(self, name, *more):
-        return nafs("embed", self.graph, *COMMAND, "-o", self.folder / name, *more)
+    def run(self, name, *more, cpu=LONGEST):
+        words = ["embed", self.graph, *COMMAND, "-o", self.folder / name, *more]
+        return self.starter.run(words, self.folder / "errors.txt", cpu)
+
+    def said(self):
+        return (self.folder / "errors.txt").read_text(errors="replace")
 
     def kill(self, seed, damage=False):
         """Kill a run at a random moment, perhaps damage what it left, resume: what went wrong, or nothing."""
         rng, name = random.Random(seed), f"{seed}.npy"
         output, work = self.folder / name, self.folder / f"{name}.work"
-        process = subprocess.Popen(self.command(name))
         try:
-            process.wait(rng.uniform(0.15, 1.0) * self.seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        try:
+            self.run(name, cpu=rng.uniform(0.02, 1.0) * self.seconds)
             if output.exists():
                 return "" if output.read_bytes() == self.expected else "a killed run left other bytes"
             damaged = damage and self._damage(rng, work)
             again = ["--resume"] if (work / "about.json").exists() else ["--work-dir", str(work) + "2"]
-            run = subprocess.run(
-                self.command(name, *again), capture_output=True, text=True, timeout=300, check=False
-            )
-            if damaged and run.returncode == 2:
-                return (
-                    ""
-                    if not output.exists() and "error:" in run.stderr
-                    else f"refused badly: {run.stderr[-300:]}"
-                )
-            if run.returncode:
-                return f"exit code {run.returncode}: {run.stderr[-300:]}"
-            if output.read_bytes() != self.expected:
-                return "other bytes after a resume" + (f" of damage to {damaged}" if damaged else "")
-            left = [path.name for path in self.folder.iterdir() if path.name.startswith((name, f".{name}"))]
-            left = [path for path in left if path != name and not path.endswith("2")]
-            return f"left behind: {left}" if left and not damaged else ""
-        except subprocess.TimeoutExpired:
-            return "hung"
+            code, _ = self.run(name, *again)
+            return self._judge(code, output, damaged)
         finally:
-            for path in self.folder.glob(f"{seed}.*"):
+            for path in [*self.folder.glob(f"{seed}.*"), *self.folder.glob(f".{seed}.*")]:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _judge(self, code, output, damaged):
+        if code == -signal.SIGKILL:
+            return "hung"
+        if damaged and code == 2:
+            refused = not output.exists() and "error:" in self.said()
+            return "" if refused else f"refused badly: {self.said()[-300:]}"
+        if code:
+            return f"exit code {code}: {self.said()[-300:]}"
+        if output.read_bytes() != self.expected:
+            return "other bytes after a resume" + (f" of damage to {damaged}" if damaged else "")
+        name = output.name
+        left = [path.name for path in self.folder.iterdir() if path.name.startswith((name, f".{name}"))]
+        left = [path for path in left if path != name and not path.endswith("2")]
+        return f"left behind: {left}" if left and not damaged else ""
 
     def _damage(self, rng, work):
         """Flip, cut or remove something in a work folder; the name of the file."""

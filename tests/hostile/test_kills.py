@@ -8,7 +8,9 @@ from kills import KilledRuns, signalled
 
 @pytest.fixture(scope="module")
 def runs(saved, tmp_path_factory):
-    return KilledRuns(saved, tmp_path_factory.mktemp("kills"))
+    killed = KilledRuns(saved, tmp_path_factory.mktemp("kills"))
+    yield killed
+    killed.starter.stop()
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -25,7 +27,7 @@ def test_a_damaged_work_folder_is_noticed(runs, seed):
 @pytest.mark.parametrize("seconds", [0.6, 1.5])
 def test_signals_end_with_their_codes(saved, tmp_path, number, code, seconds):
     words = ["embed", saved, "--hops", "2000", "-o", tmp_path / "z.npy"]
-    found, shown = signalled(words, seconds, number)
-    assert found == code, shown
+    ended, shown = signalled(words, seconds, number)
+    assert ended == code, shown
     assert "Traceback" not in shown
     assert list(tmp_path.iterdir()) == []

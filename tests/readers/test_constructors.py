@@ -111,7 +111,7 @@ class TestPyG:
     def test_what_is_no_class_is_left_out_and_said(self):
         graph = from_pyg(self.data(y=[0.5, 1.5, 2.5]))
         assert graph.labels is None
-        assert "not used" in graph.notes[0]
+        assert "not used" in graph.notes[1]
 
 
 class FakeTensor(np.ndarray):

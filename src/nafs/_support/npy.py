@@ -23,6 +23,7 @@ _HEADER = re.compile(
     rb"\{'descr': '([<>|=])([biufSU])(\d{1,9})', 'fortran_order': (True|False), "
     rb"'shape': \(([0-9, L]*)\),? *\} *\n"
 )
+_LONGEST_TEXT = 1 << 20  # characters of one value
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8, 16)}
 
 
@@ -72,8 +73,8 @@ def read_header(file: IO[bytes], where: str) -> Header:
     if match is None:
         raise InputError(f"{where}: its header is damaged or of a kind that is not read: save plain numbers")
     order, kind, size = match[1].decode(), match[2].decode(), int(match[3])
-    if kind in _SIZES and size not in _SIZES[kind]:
-        raise InputError(f"{where}: its header claims numbers of {size} bytes")
+    if size not in _SIZES.get(kind, range(1, _LONGEST_TEXT + 1)):
+        raise InputError(f"{where}: its header claims values of an impossible size ({kind}{size})")
     parts = [part.strip().rstrip(b"L") for part in match[5].split(b",") if part.strip()]
     if len(parts) > 32 or not all(part.isdigit() and len(part) < 20 for part in parts):
         raise InputError(f"{where}: its header claims an impossible shape")

@@ -32,6 +32,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nafs._support.budget import show_bytes
+from nafs._support.printable import printable
 
 messages = Console(stderr=True)
 results = Console()
@@ -108,7 +109,9 @@ class Run:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 with interrupts:
-                    yield lambda steps, text=name: bar.update(task, advance=steps, description=text)
+                    yield lambda steps, text=name: bar.update(
+                        task, advance=steps, description=printable(text)
+                    )
         self.seconds[name] = time.perf_counter() - start
         for warning in caught:
             text = str(warning.message)
@@ -137,7 +140,7 @@ class Run:
                 "peak_memory": peak,
                 "notes": self.notes,
             }
-            print(json.dumps(facts, ensure_ascii=False))
+            print_json(facts)
             return
         if self.quiet:
             return
@@ -171,7 +174,7 @@ class Run:
         """
         if self.as_json:
             shown = facts | {"notes": self.notes} if isinstance(facts, dict) else facts
-            print(json.dumps(shown, ensure_ascii=False))
+            print_json(shown)
             return
         self.say_notes()
         if self.as_csv:
@@ -180,20 +183,25 @@ class Run:
             print_csv(records, header)
             return
         if title is not None:
-            results.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+            results.print(printable(title), style="bold", markup=False, highlight=False, soft_wrap=True)
         if rows:
             print_table(rows, header)
 
 
 def say(text: str) -> None:
     """Print a line on stderr."""
-    messages.print(text, markup=False, highlight=False, soft_wrap=not messages.is_terminal)
+    messages.print(printable(text), markup=False, highlight=False, soft_wrap=not messages.is_terminal)
 
 
 def print_table(
     rows: Sequence[Sequence[str]], header: Sequence[str] | None = None, *, on: Console = results
 ) -> None:
-    """Print a table: wrapped at the width of a terminal, or as whole lines into a file or a pipe."""
+    """Print a table: wrapped at the width of a terminal, or as whole lines into a file or a pipe.
+
+    Ids and names from files are shown without control characters, also in a file: it may be looked at later.
+    """
+    rows = [[printable(cell) for cell in row] for row in rows]
+    header = None if header is None else [printable(cell) for cell in header]
     if on.is_terminal:
         table = Table(show_header=header is not None, box=None, pad_edge=False)
         for i in range(len(rows[0])):
@@ -210,11 +218,20 @@ def print_table(
 
 
 def print_csv(records: Sequence[Mapping[str, Any]], header: Sequence[str] | None = None) -> None:
-    """Print records as CSV on stdout."""
+    """Print records as CSV on stdout; on a terminal without control characters."""
     names = list(records[0]) if records else list(header or ())
+    if results.is_terminal:
+        records = [{name: printable(str(value)) for name, value in record.items()} for record in records]
     writer = csv.DictWriter(results.file, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
+
+
+def print_json(facts: Any) -> None:
+    """Print a value as JSON on stdout; control characters are escaped as JSON does it."""
+    text = json.dumps(facts, ensure_ascii=False)
+    hidden = {sign for sign in text if printable(sign) != sign}
+    print(text.translate({ord(sign): json.dumps(sign)[1:-1] for sign in hidden}))
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[dict[str, Any]]:

@@ -45,7 +45,7 @@ class Flag:
             return on
         if self.kind is bool or isinstance(parameter.value, bool):
             return on if parameter.value == self.on else off or f"no {on}"
-        return f"{on} {self.write(parameter.value)}"
+        return f"{on} {self.write(parameter.value) or repr('')}"
 
     def for_typer(self, hint: Any, default: Any) -> tuple[Any, Any]:
         """The annotation and the default that typer reads."""

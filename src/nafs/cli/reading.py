@@ -19,7 +19,7 @@ from nafs.cli.options import MemoryLimit
 from nafs.datasets.catalog import CATALOG
 from nafs.graph import Graph
 from nafs.readers import read_graph
-from nafs.readers.spool import renamed, spool
+from nafs.readers.spool import renamed, spool, with_names
 from nafs.readers.tables import TableOptions
 
 if TYPE_CHECKING:
@@ -216,9 +216,11 @@ def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = N
             Parameter("labels"),
             " can come from stdin",
         )
-    with run.stage("read") as advance, _stdin_as_file(paths) as (first, features, labels):
+    with run.stage("read") as advance, _stdin_as_file(paths) as (files, names):
+        first, features, labels = files
         assert first is not None
         graph = read_graph(first, features, labels, scratch_dir=scratch_dir, progress=advance, **options)
+        graph.notes = tuple(with_names(note, names) for note in graph.notes)
     run.notes += [note for note in graph.notes if note not in run.notes]
     return graph
 
@@ -244,14 +246,15 @@ def load(run: Run, name: str, reading: Reading) -> Dataset:
 
 
 @contextmanager
-def _stdin_as_file(paths: list[str | None]) -> Iterator[list[str | None]]:
-    """The paths, with stdin in a temporary file that can be opened more than once."""
+def _stdin_as_file(paths: list[str | None]) -> Iterator[tuple[list[str | None], dict[str, str]]]:
+    """The paths, with stdin in a temporary file that can be opened more than once, and how to call that."""
     if "-" not in paths:
-        yield paths
+        yield paths, {}
         return
     with tempfile.TemporaryDirectory(prefix="nafs-stdin-") as folder:
         spooled = spool(sys.stdin.buffer, Path(folder) / "stdin")
+        names = {spooled: "stdin"}
         try:
-            yield [spooled if path == "-" else path for path in paths]
+            yield [spooled if path == "-" else path for path in paths], names
         except InputError as error:
-            raise renamed(error, {spooled: "stdin"}) from None
+            raise renamed(error, names) from None

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from nafs._support.json_text import parse_json
 from nafs.engines.work import WRITING, WorkFolder
 
 
@@ -26,7 +27,7 @@ def remove_leftovers(work_dir: str | os.PathLike[str] | None, output: str) -> No
     if work_dir is None or not WorkFolder(Path(work_dir)).about():
         return
     try:
-        announced: Any = json.loads((Path(work_dir) / WRITING).read_text(encoding="utf-8"))
+        announced: Any = parse_json((Path(work_dir) / WRITING).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     path = Path(output)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from nafs._support.checksum import crc_of
 from nafs._support.errors import InputError, OutputExistsError, Parameter
+from nafs._support.json_text import parse_json
 from nafs._support.npy import load_npy
 from nafs._support.scratch import scratch_array, take_room
 from nafs.graph import Adjacency, Features
@@ -147,7 +148,7 @@ class WorkFolder:
     def about(self) -> dict[str, Any]:
         """The description of the run in this folder; empty where there is none."""
         try:
-            content = json.loads((self.path / ABOUT).read_text(encoding="utf-8"))
+            content = parse_json((self.path / ABOUT).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return dict(content) if isinstance(content, dict) and content.get("format") == FORMAT else {}

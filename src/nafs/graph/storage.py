@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_folder
 from nafs._support.errors import InputError
+from nafs._support.json_text import parse_json
 from nafs._support.npy import load_npy
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
@@ -132,7 +133,7 @@ def _read_marker(folder: Path) -> dict[str, Any]:
     if not is_saved_graph(folder):
         raise InputError(f"{folder} is not a saved graph: it has no {MARKER}")
     try:
-        about = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        about = parse_json((folder / MARKER).read_text(encoding="utf-8"))
         kind, version = about["format"], about["version"]
         if kind == FORMAT and isinstance(version, int) and version > VERSION:
             raise InputError(
@@ -142,7 +143,10 @@ def _read_marker(folder: Path) -> dict[str, Any]:
             isinstance(about[key], kind_of)
             for key, kind_of in (("nodes", int), ("stored_edges", int), ("directed", bool), ("arrays", list))
         )
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError):
+        complete = complete and all(isinstance(note, str) for note in about.get("notes", []))
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError):
         complete = False
     if not complete:
         raise _damaged(folder, f"{MARKER} does not describe a graph")

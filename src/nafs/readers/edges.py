@@ -5,11 +5,8 @@ Nodes are numbered in the order in which the edges name them, source before targ
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,40 +14,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
-from nafs._support.extras import require
-from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency
 from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
 from nafs.graph.ids import id_column
 from nafs.graph.numbers import numbers_of
+from nafs.readers.database import Bounds, duckdb_connection
 from nafs.readers.roles import EdgeColumns
 from nafs.readers.summary import columns_line, edges_line
 
-DUCKDB_MEMORY = "1GB"
 _ROWS = 1 << 20  # edges handed over at a time
 _FLOATS = ("FLOAT", "DOUBLE")
-# Nothing is fetched, installed or loaded by itself.
-_ALONE = {
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "allow_community_extensions": "false",
-    "allow_unsigned_extensions": "false",
-}
-
 _MEANINGS = ("source", "target", "weight")
 
 RowsRead = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What reading may take: memory for DuckDB, and files for arrays."""
-
-    allocate: Allocate = np.empty
-    duckdb_memory: str = DUCKDB_MEMORY
-    folder: Path | None = None  # for what DuckDB spills
-    threads: int | None = None
 
 
 @dataclass
@@ -121,24 +98,6 @@ class BadWeightError(InputError):
         return InputError(f"{place}{self.rest}")
 
 
-@contextmanager
-def duckdb_connection(bounds: Bounds | None = None) -> Iterator[Any]:
-    """A database of our own that spills into a temporary folder."""
-    duckdb = require("duckdb", "reading edge lists and tables", "files")
-    bounds = bounds or Bounds()
-    with tempfile.TemporaryDirectory(prefix="nafs-duckdb-", dir=bounds.folder) as spill:
-        config: dict[str, Any] = _ALONE | {"memory_limit": bounds.duckdb_memory, "temp_directory": spill}
-        if bounds.threads is not None:
-            config["threads"] = bounds.threads
-        # A database in a file can leave memory without being written elsewhere first.
-        where = ":memory:" if bounds.folder is None else f"{spill}/edges.duckdb"
-        connection = duckdb.connect(where, config=config)
-        try:
-            yield connection
-        finally:
-            connection.close()
-
-
 def number_edges(
     duck: Any,
     query: str,
@@ -156,7 +115,8 @@ def number_edges(
     """
     allocate = (bounds or Bounds()).allocate
     named = "c0 AS source, c1 AS target" + (", c2 AS weight" if weighted else "")
-    _rows(duck, f"CREATE TABLE edges AS SELECT {named} FROM ({query})", parameters)
+    temporary = "TEMPORARY" if bounds is None else ""  # those of a database in memory; see one_database
+    _rows(duck, f"CREATE {temporary} TABLE edges AS SELECT {named} FROM ({query})", parameters)
     kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
     _refuse_missing_ids(duck, where)
     wanted = dict.fromkeys(("source", "target"), "VARCHAR")
@@ -171,7 +131,7 @@ def number_edges(
             _rows(duck, f"ALTER TABLE edges ALTER {column} TYPE {kind} USING {whole}::{kind}")
     _rows(
         duck,
-        "CREATE TABLE nodes AS "
+        f"CREATE {temporary} TABLE nodes AS "
         "SELECT id, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS number FROM "
         "(SELECT id, min(place) AS first FROM (SELECT source AS id, 2 * rowid AS place FROM edges "
         "UNION ALL SELECT target, 2 * rowid + 1 FROM edges) GROUP BY id)",

@@ -19,8 +19,9 @@ from nafs._support.scratch import scratch_in
 from nafs.graph import Graph
 from nafs.graph.adjacency import merge_edges
 from nafs.graph.storage import is_saved_graph
+from nafs.readers.database import Bounds, one_database
 from nafs.readers.edge_tables import read_edges
-from nafs.readers.edges import Bounds, RowsRead
+from nafs.readers.edges import RowsRead
 from nafs.readers.explain import explain
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
@@ -114,8 +115,8 @@ def read_graph(
         raise InputTypeError(
             Parameter("edges"), " is one path; several files are named by a pattern, such as 'edges-*.csv'"
         )
-    with readable(edges, features, labels, folder=scratch_dir) as (path, node_path, label_path):
-        assert path is not None
+
+    def read(path: str, node_path: str | None, label_path: str | None) -> Graph:
         bounds = _bounds(memory_limit, scratch_dir, [path, node_path, label_path])
         options = TableOptions(delimiter, header, comment, bounds, id_type)
 
@@ -148,9 +149,9 @@ def read_graph(
         if not len(listed.sources) and node_path is None:
             raise InputError(f"{path}: there are no edges in it")
         features_table, labels_table = nodes(listed.ids if len(listed.ids) else None)
-        for given, place in ((features_table, node_path), (labels_table, label_path)):
-            if given is features_table or features_table is None:
-                _check_numbered(listed.ids, place, given, path)
+        for node_table, place in ((features_table, node_path), (labels_table, label_path)):
+            if node_table is features_table or features_table is None:
+                _check_numbered(listed.ids, place, node_table, path)
         try:
             return join(
                 listed,
@@ -164,6 +165,13 @@ def read_graph(
             if bounds is None or not type(error).__module__.startswith(("duckdb", "_duckdb")):
                 raise
             raise explain(error, path, text=True) from None
+
+    with one_database(), readable(edges, features, labels, folder=scratch_dir) as (paths, original):
+        first, *others = paths
+        assert first is not None
+        graph = read(first, *others)
+        graph.notes = tuple(original(note) for note in graph.notes)
+        return graph
 
 
 def _from_matrix(

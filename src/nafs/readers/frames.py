@@ -14,7 +14,8 @@ from nafs.graph.ids import as_arrow
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import choose_id, pick, table_of, with_index
 from nafs.graph.numbers import feature_matrix
-from nafs.readers.edges import Edges, duckdb_connection, edges_from_columns
+from nafs.readers.database import duckdb_connection
+from nafs.readers.edges import Edges, edges_from_columns
 from nafs.readers.evidence import Evidence
 from nafs.readers.join import NodeTable, join
 from nafs.readers.mixed import encode, needs_encoding

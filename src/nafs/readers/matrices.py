@@ -40,14 +40,11 @@ def read_matrix(path: str, limit: int | None = None) -> Any:
     if not Path(path).exists():
         raise FileNotFoundError(f"no such file: {path}")
     lower = path.lower()
-    try:
-        if lower.endswith(".npy"):
-            return load_npy(path)
-        if lower.endswith(".npz"):
-            return _read_npz(path, limit)
-        return read_matrix_market(path)
-    except InputError as error:
-        raise type(error)("cannot be read as a matrix (", *error.parts, ")").at(path) from None
+    if lower.endswith(".npy"):
+        return load_npy(path)
+    if lower.endswith(".npz"):
+        return _read_npz(path, limit)
+    return read_matrix_market(path)
 
 
 def _read_npz(path: str, limit: int | None) -> Any:
@@ -96,9 +93,11 @@ def _assemble(arrays: dict[str, NDArray[Any]], path: str) -> Any:
             raise InputError(f"{path} claims a matrix of shape {shape} that holds {data.dtype}")
         check_plausible(max(shape), data.size, path)
         if kind == "coo":
-            return sp.coo_array((data, (_whole(arrays["row"]), _whole(arrays["col"]))), shape=shape)
+            return sp.coo_array(
+                (data, (_whole(arrays, "row", path), _whole(arrays, "col", path))), shape=shape
+            )
         if kind in ("csr", "csc", "bsr"):
-            parts = (data, _whole(arrays["indices"]), _whole(arrays["indptr"]))
+            parts = (data, _whole(arrays, "indices", path), _whole(arrays, "indptr", path))
             return {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind](parts, shape=shape)
     except (KeyError, ValueError, TypeError, UnicodeDecodeError, IndexError) as error:
         if isinstance(error, InputError):
@@ -107,7 +106,10 @@ def _assemble(arrays: dict[str, NDArray[Any]], path: str) -> Any:
     raise InputError(f"{path} holds a matrix in the format {kind[:20]!r}; csr, csc, bsr and coo are read")
 
 
-def _whole(indices: NDArray[Any]) -> NDArray[Any]:
+def _whole(arrays: dict[str, NDArray[Any]], name: str, path: str) -> NDArray[Any]:
+    indices = arrays[name]
     if indices.dtype.kind not in "iu" or indices.ndim != 1:
-        raise InputError(f"indices must be whole numbers; found {indices.dtype} of shape {indices.shape}")
+        raise InputError(
+            f"{path}: {name} must be whole numbers; found {indices.dtype} of shape {indices.shape}"
+        )
     return np.ascontiguousarray(indices)

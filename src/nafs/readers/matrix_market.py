@@ -13,6 +13,7 @@ from nafs._support.errors import InputError
 from nafs.readers.text import open_bytes
 
 _LINE = 4096  # bytes of a line, at most
+_COMMENTS = 1 << 20  # bytes of comments, at most
 _CHUNK = 8 << 20  # bytes parsed at a time
 _FIELDS = ("real", "integer", "pattern")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
@@ -60,16 +61,18 @@ class _Lines:
     """Lines of a stream, none of them longer than a bound, none with zero bytes."""
 
     def __init__(self, stream: Any, where: str) -> None:
-        self.stream, self.where, self.held, self.number = stream, where, b"", 0
+        self.stream, self.where, self.number = stream, where, 0
+        self.held, self.at = b"", 0  # what was read, and how much of it was handed over
 
     def next(self) -> str:
         """The next line; empty at the end."""
-        while b"\n" not in self.held and len(self.held) <= _LINE:
+        while (end := self.held.find(b"\n", self.at)) < 0 and len(self.held) - self.at <= _LINE:
             more = self._read()
             if not more:
                 break
-            self.held += more
-        line, _, self.held = self.held.partition(b"\n")
+            self.held, self.at = self.held[self.at :] + more, 0
+        end = len(self.held) if end < 0 else end
+        line, self.at = self.held[self.at : end], end + 1
         self.number += 1
         if len(line) > _LINE:
             raise InputError(f"{self.where}, line {self.number}: the line is too long for a matrix")
@@ -77,22 +80,23 @@ class _Lines:
 
     def ended(self) -> bool:
         """Whether there is nothing more."""
-        if not self.held:
-            self.held = self._read()
+        if self.at >= len(self.held):
+            self.held, self.at = self._read(), 0
         return not self.held
 
     def chunk(self) -> bytes:
         """Many whole lines; empty at the end."""
-        parts = [self.held]
-        size = len(self.held)
+        parts = [self.held[self.at :]]
+        size = len(parts[0])
         while size < _CHUNK and (more := self._read()):
             parts.append(more)
             size += len(more)
         held = b"".join(parts)
         if len(held) < _CHUNK:
-            self.held = b""
+            self.held, self.at = b"", 0
             return held
         whole, _, self.held = held.rpartition(b"\n")
+        self.at = 0
         if len(self.held) > _LINE:
             raise InputError(f"{self.where}: a line is too long for a matrix")
         return whole + b"\n"
@@ -110,10 +114,13 @@ class _Lines:
 
 
 def _sizes(lines: _Lines, count: int, path: str) -> list[int]:
-    line = ""
+    line, skipped = "", 0
     while not line or line.startswith("%"):
         if lines.ended():
             raise InputError(f"{path}: the file ends before the size of the matrix")
+        skipped += len(line) + 1
+        if skipped > _COMMENTS:
+            raise InputError(f"{path}: its comments do not end; the size of the matrix should follow them")
         line = lines.next().strip()
     words = line.split()
     if len(words) != count or not all(word.isdigit() and len(word) < 19 for word in words):

@@ -14,8 +14,9 @@ from nafs.graph.ids import id_column as as_ids
 from nafs.graph.ids import plain_numbers, positions
 from nafs.graph.node_columns import choose_id, listed, may_be_ids, pick
 from nafs.graph.numbers import feature_matrix
+from nafs.readers.database import Bounds
 from nafs.readers.dialect import is_number
-from nafs.readers.edges import Bounds, RowsRead
+from nafs.readers.edges import RowsRead
 from nafs.readers.evidence import MEASUREMENT
 from nafs.readers.join import NodeTable
 from nafs.readers.mixed import encode, needs_encoding

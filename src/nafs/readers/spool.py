@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -25,8 +25,10 @@ _ENDINGS = (
 
 
 @contextmanager
-def readable(*paths: Any, folder: Any = None) -> Iterator[list[str | None]]:
-    """The paths, with copies in place of pipes; errors name what the user gave.
+def readable(*paths: Any, folder: Any = None) -> Iterator[tuple[list[str | None], Callable[[str], str]]]:
+    """The paths, with copies in place of pipes, and a function that puts the pipes' names into a text.
+
+    Errors already name the pipes.
 
     Parameters
     ----------
@@ -37,17 +39,21 @@ def readable(*paths: Any, folder: Any = None) -> Iterator[list[str | None]]:
     names = [None if path is None else os.fspath(path) for path in paths]
     pipes = {name for name in names if name is not None and _is_pipe(name)}
     if not pipes:
-        yield names
+        yield names, str
         return
     with tempfile.TemporaryDirectory(prefix="nafs-pipe-", dir=folder) as copies:
         spooled = {}
         for i, name in enumerate(sorted(pipes)):
             with open(name, "rb", buffering=0) as stream:
                 spooled[name] = spool(stream, Path(copies) / f"pipe{i}")
+        originals = {copy: name for name, copy in spooled.items()}
         try:
-            yield [spooled.get(name, name) if name is not None else None for name in names]
+            yield (
+                [spooled.get(name, name) if name is not None else None for name in names],
+                lambda text: with_names(text, originals),
+            )
         except InputError as error:
-            raise renamed(error, {copy: name for name, copy in spooled.items()}) from None
+            raise renamed(error, originals) from None
 
 
 def spool(stream: IO[bytes] | Any, target: Path) -> str:
@@ -65,14 +71,14 @@ def spool(stream: IO[bytes] | Any, target: Path) -> str:
 
 def renamed(error: InputError, names: dict[str, str]) -> InputError:
     """The error with other names for files."""
-    parts = []
-    for part in error.parts:
-        text = part
-        if isinstance(text, str):
-            for copy, name in names.items():
-                text = text.replace(copy, name)
-        parts.append(text)
-    return type(error)(*parts)
+    return type(error)(*(with_names(part, names) if isinstance(part, str) else part for part in error.parts))
+
+
+def with_names(text: str, names: dict[str, str]) -> str:
+    """A text with other names for files."""
+    for copy, name in names.items():
+        text = text.replace(copy, name)
+    return text
 
 
 def _is_pipe(name: str) -> bool:

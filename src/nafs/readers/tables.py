@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from nafs._support.errors import InputError
 from nafs.graph.node_columns import Index, listed, split_index
+from nafs.readers.database import Bounds, duckdb_connection, duckdb_package
 from nafs.readers.dialect import Dialect, judge
-from nafs.readers.edges import Bounds, duckdb_connection
 from nafs.readers.evidence import Evidence
 from nafs.readers.explain import explain
 from nafs.readers.text import first_lines, line_of_row, without_comments
@@ -115,7 +115,7 @@ class Table:
 
         self.trim = False
         self._parts = [(None, [self._open(name) for name in self.files])]
-        with duckdb_connection(self.options.bounds) as duck, self._explained():
+        with self._explained(), duckdb_connection(self.options.bounds) as duck:
             rows = duck.execute(f"DESCRIBE SELECT * FROM {_PARQUET}", [self._parts[0][1]]).fetchall()
         self.kinds = {str(row[0]): str(row[1]) for row in rows}
         self.columns = list(self.kinds)
@@ -143,9 +143,9 @@ class Table:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        import duckdb
         import pyarrow as pa
 
+        duckdb = duckdb_package()
         try:
             yield
         except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
@@ -157,7 +157,7 @@ class Table:
         wanted = dict(zip(columns, kinds, strict=True))
         chosen = ", ".join(f"{self._value(name, wanted)} AS c{i}" for i, name in enumerate(columns))
         queries = [f"SELECT {chosen} FROM {self._source(dialect, wanted)}" for dialect, _ in self._parts]
-        with duckdb_connection(self.options.bounds) as duck, self._explained():
+        with self._explained(), duckdb_connection(self.options.bounds) as duck:
             yield duck, " UNION ALL ".join(queries), [_escaped(files) for _, files in self._parts]
 
     @property

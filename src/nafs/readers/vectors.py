@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError
+from nafs._support.json_text import parse_json
 from nafs.graph import Graph
 from nafs.graph.ids import check_unique, positions
 from nafs.readers.join import row_numbers
@@ -102,7 +102,7 @@ def _parquet_about(name: str) -> dict[str, Any]:
 
     found = (pyarrow.parquet.read_schema(name).metadata or {}).get(b"nafs", b"{}")
     try:
-        about = json.loads(found)
+        about = parse_json(found)
     except ValueError:
         return {}
     return _checked_about(about, name)
@@ -110,7 +110,7 @@ def _parquet_about(name: str) -> dict[str, Any]:
 
 def _about(path: Path) -> dict[str, Any]:
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
+        about = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return _checked_about(about, str(path))

@@ -1,0 +1,92 @@
+"""Comments, blanks and words in text tables: nothing is dropped or renamed in silence."""
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from nafs import from_edges, read_graph
+from nafs._support.errors import InputError
+from nafs.writers import write_graph, write_nodes
+
+
+class TestComments:
+    def test_signs_in_ids(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_text("source,target\n#tag,b\nb,%x\n")
+        assert read_graph(path).ids.tolist() == ["#tag", "b", "%x"]
+        assert read_graph(path, delimiter=",", header=True).n_edges == 2
+        path.write_text("# made by hand\nx,y#1\n#z,x\n")
+        graph = read_graph(path)
+        assert graph.ids.tolist() == ["x", "y#1", "#z"]
+        assert any("1 line(s) skipped as comments" in note for note in graph.notes)
+
+    def test_turned_off(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_text("#a,#b\n#b,#c\n")
+        with pytest.raises(InputError, match=r"start with a comment sign.*comment=''"):
+            read_graph(path)
+        assert read_graph(path, comment="").ids.tolist() == ["#a", "#b", "#c"]
+
+    def test_named(self, tmp_path):
+        path = tmp_path / "e.csv"
+        path.write_text('// top\na,b\n// between\nb,"c\n// inside"\nb,d//1\n')
+        graph = read_graph(path, comment="//")
+        assert graph.ids.tolist() == ["a", "b", "c\n// inside", "d//1"]
+        assert any("2 line(s) skipped as comments" in note for note in graph.notes)
+
+
+class TestBlanks:
+    @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".csv.gz"])
+    def test_round_trip(self, tmp_path, ending):
+        graph = from_edges(([" a", "b "], ["b ", "c  c"]), {"id": [" a", "b ", "c  c"], "x": [1.0, 2.0, 3.0]})
+        write_graph(graph, tmp_path / f"e{ending}")
+        write_nodes(graph, tmp_path / f"n{ending}")
+        again = read_graph(tmp_path / f"e{ending}", tmp_path / f"n{ending}")
+        assert again.ids.tolist() == [" a", "b ", "c  c"]
+        assert again.features.dense.tolist() == graph.features.dense.tolist()
+
+    def test_the_same_id_with_and_without(self, tmp_path):
+        rows = "".join(f"n{i},n{i + 1}\n" for i in range(400))
+        (tmp_path / "e.csv").write_text(f"{rows}n3 ,n5\n")
+        with pytest.raises(InputError, match="'n3 ' and 'n3' differ only by blanks"):
+            read_graph(tmp_path / "e.csv")
+
+
+def test_ids_that_look_like_measurements(tmp_path):
+    (tmp_path / "e.csv").write_text("0704.0001,0704.0002\n0704.0002,1205.3456\n")
+    with pytest.raises(InputError, match="id_type='text'"):
+        read_graph(tmp_path / "e.csv")
+    graph = read_graph(tmp_path / "e.csv", id_type="text")
+    assert graph.ids.tolist() == ["0704.0001", "0704.0002", "1205.3456"]
+
+
+class TestErrors:
+    @pytest.mark.parametrize("word", ["interrupt", "Query interrupted", "Out of Memory", "No space left"])
+    def test_words_in_cells_and_names_mean_nothing(self, tmp_path, word):
+        (tmp_path / "e.csv").write_text(f"source,target,weight\na,b,{word}\n")
+        with pytest.raises(InputError, match=f"'{word}' in column 'weight' is not a number"):
+            read_graph(tmp_path / "e.csv")
+        path = tmp_path / f"{word}.parquet"
+        path.write_bytes(b"PAR1 nothing PAR1")
+        with pytest.raises(InputError, match="not a whole Parquet file"):
+            read_graph(path)
+
+    def test_empty_lists(self, tmp_path):
+        (tmp_path / "e.csv").write_text("a,b\n")
+        pa.parquet.write_table(
+            pa.table({"id": ["a", "b"], "x": pa.array([[], []], pa.list_(pa.float64()))}),
+            tmp_path / "f.parquet",
+        )
+        with pytest.raises(InputError, match="'x' differ in length or are empty"):
+            read_graph(tmp_path / "e.csv", tmp_path / "f.parquet")
+
+    def test_unknown_encodings_of_graphml(self, tmp_path):
+        (tmp_path / "g.graphml").write_text('<?xml version="1.0" encoding="klingon"?><graphml/>')
+        with pytest.raises(InputError, match="cannot be read as GraphML"):
+            read_graph(tmp_path / "g.graphml")
+
+    @pytest.mark.parametrize("limit", ["9" * 400 + "GB", 10**400, "1e9GB", float("inf")])
+    def test_giant_limits(self, tmp_path, limit):
+        (tmp_path / "e.csv").write_text("a,b\n")
+        with pytest.raises(InputError, match="memory_limit"):
+            read_graph(tmp_path / "e.csv", memory_limit=limit)
