@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 SEEDS = ROOT / "tests" / "hostile" / "seeds.json"
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- torture -->", "<!-- /torture -->"
-BATCH = 500
+BATCH = 2500
 
 
 class Progress:

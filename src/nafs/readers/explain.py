@@ -80,7 +80,7 @@ def explain(
         return OSError(f"{file}: no room for what sorting on disk takes ({_first_line(message)}); make room")
     for pattern, reason in _TEXT_REASONS if text else _PARQUET_REASONS:
         if match := re.search(pattern, message):
-            words = {name: _short(word) for name, word in match.groupdict().items()}
+            words = {name: shortened(word or "") for name, word in match.groupdict().items()}
             parts = [part.format(**words) if isinstance(part, str) else part for part in reason]
             if line == ", line 1":
                 parts += ["; if line 1 names the columns, set ", Parameter("header", True)]
@@ -96,9 +96,9 @@ def _is_full(message: str) -> bool:
     )
 
 
-def _short(word: str | None) -> str:
-    word = word or ""
-    return word if len(word) <= _LONGEST else f"{word[:_LONGEST]}..."
+def shortened(value: str) -> str:
+    """A value as it stands in a message: its beginning, if it is long."""
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
 
 
 def _first_line(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from nafs._support.errors import InputError, Parameter
 from nafs.readers.dialect import Dialect
+from nafs.readers.explain import shortened
 from nafs.readers.text import open_bytes
 
 WIDE = 2000  # columns
@@ -88,11 +89,12 @@ def _reason(message: str, dialect: Dialect, skip: int) -> WideTextError | InputE
         column = dialect.names[int(match["column"])]
         comma = re.fullmatch(r"-?\d+,\d+", match["value"])
         why = "has a decimal comma; write it with a point, as 0.5" if comma else "is not a number; correct it"
-        return WideTextError(_row(match["row"], skip), f"{match['value']!r} in column {column!r} {why}")
+        value = shortened(match["value"])
+        return WideTextError(_row(match["row"], skip), f"{value!r} in column {column!r} {why}")
     if "Empty CSV" in message:
         return WideTextError(None, "there are no edges or nodes in it")
     return WideTextError(None, f"cannot be read ({message.splitlines()[0][:200]})")
 
 
-def _row(found: str | None, skip: int) -> int | None:
-    return None if found is None else int(found) - skip - 1
+def _row(number: str | None, skip: int) -> int | None:
+    return None if number is None else int(number) - skip - 1
