@@ -191,7 +191,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         return np.asarray(names, dtype=object)
 
     def _settings(self) -> Settings:
-        return Settings.of(**{name: getattr(self, name) for name in option_names() if hasattr(self, name)})
+        options = {name: getattr(self, name) for name in option_names() if hasattr(self, name)}
+        return Settings.of(structure="none", **options)  # transform has no edges that fit saw
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -71,7 +71,7 @@ class NodeEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_clusters: int | str | None = None,
         dim: int | str = "auto",
         reduction: str = "svd",
-        structure: str | int = "none",
+        structure: str | int = "auto",
         seed: int = 0,
         state_dtype: str = "float32",
         n_threads: int | None = None,

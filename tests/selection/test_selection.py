@@ -210,7 +210,7 @@ def test_hops_for_clusters_follow_the_graph(graph):
     assert choice.n_hops in choice.curve
     assert agreement(graph.labels.codes, choice.clustering.labels)["NMI"] > 0.6
     assert "preprocessing standardize" in choice.explain()
-    assert f"{choice.n_hops} hops" in choice.explain()
+    assert f"{choice.n_hops} hop" in choice.explain()
 
 
 def test_smoothing_is_chosen_where_it_helps():
@@ -321,7 +321,7 @@ def test_the_estimator_chooses_and_explains(graph):
     Z = model.fit_transform(graph)
     assert model.n_hops_ == model.choice_.n_hops
     assert "hops" in model.explain()
-    np.testing.assert_array_equal(Z, embed(graph, n_hops="auto", n_clusters=3).matrix)
+    np.testing.assert_array_equal(Z, embed(graph, n_hops="auto", n_clusters=3, structure="none").matrix)
     np.testing.assert_array_equal(model.transform(graph), Z)
     given = NAFS(model.n_hops_, preprocessing="standardize").fit_transform(graph)
     np.testing.assert_array_equal(given, Z)
@@ -342,7 +342,7 @@ def test_a_memory_limit_is_kept_while_choosing():
     graph = power_law(3000, n_features=40, seed=0)
     with pytest.raises(MemoryError, match="memory_limit"):
         embed(graph, n_hops="auto", memory_limit="3MB")
-    assert embed(graph, n_hops="auto", memory_limit="100MB").matrix.shape == (3000, 40)
+    assert embed(graph, n_hops="auto", memory_limit="100MB").matrix.shape[0] == 3000
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,14 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score
 
+import nafs
 from nafs import Graph, embed, structural_features
 from nafs.datasets import load_dataset
 from nafs.engines import memory
 from nafs.engines.base import FeatureSize, Problem
 from nafs.engines.resources import Resources
 from nafs.graph import read_features
+from nafs.pipeline import Job, Settings, decide
 from nafs.selection.structure import SHARES, beside, choose_structure, halves_agreement
 from nafs.smoothing import Method
 
@@ -64,6 +66,36 @@ def test_clear_features_stay_alone():
     assert halves_agreement(graph, few, sweep) == 0
 
 
+def test_weak_features_never_do_worse_than_none_by_default():
+    adjacency, truth = communities()
+    for columns in (1, 2, 10, 100):
+        noise = np.random.default_rng(columns).normal(size=(400, columns))
+        scores = [
+            normalized_mutual_info_score(truth, nafs.cluster(graph, 4, n_threads=1).labels)
+            for graph in (Graph(adjacency), Graph(adjacency, noise))
+        ]
+        assert scores[1] > scores[0] - 0.05, f"{columns} columns of noise: {scores}"
+
+
+def test_clear_features_that_edges_hardly_follow_are_kept():
+    adjacency, _ = communities()
+    rng = np.random.default_rng(3)
+    other = rng.integers(0, 3, 400)  # groups of their own
+    clear = Graph(adjacency, 4 * rng.normal(size=(3, 80))[other] + rng.normal(size=(400, 80)))
+    labels = nafs.cluster(clear, 3, n_threads=1).labels
+    assert normalized_mutual_info_score(other, labels) > 0.95
+
+
+def test_where_memory_is_short_structure_stays_away():
+    adjacency, _ = communities(n=3000)
+    graph = Graph(adjacency, np.random.default_rng(0).normal(size=(3000, 2)))
+    choice = decide(Job.of(graph, Settings.of(n_hops="auto", n_clusters=4, memory_limit="11MB"))).choice
+    assert any(
+        reason.startswith("no structural columns: comparing them needs") and "memory_limit" in reason
+        for reason in choice.reasons
+    )
+
+
 def test_a_graph_without_edges_has_no_structure():
     empty = Graph(np.zeros((5, 5))).adjacency
     assert choose_structure(empty, read_features(np.eye(5)), make, sweep).share == 0
@@ -87,8 +119,17 @@ def test_two_noise_columns_on_cora(planetoid_home):
 def test_embed_puts_structure_beside_features(planetoid_home):
     graph = load_dataset("cora").graph
     noise = graph.with_features(np.random.default_rng(0).normal(size=(2708, 2)))
-    embedding = embed(noise, "auto", structure="auto", n_threads=1)
+    embedding = embed(noise, "auto", n_clusters=7, n_threads=1)
     assert embedding.matrix.shape[1] == 130
+    bare = embed(Graph(graph.adjacency), "auto", n_clusters=7, n_threads=1)
+    alone = embed(noise, "auto", n_clusters=7, structure="none", n_threads=1)
+    with_noise, without_table, noise_only = (
+        normalized_mutual_info_score(graph.labels.codes, made.choice.clustering.labels)
+        for made in (embedding, bare, alone)
+    )
+    assert noise_only < 0.1
+    assert without_table > 0.3
+    assert with_noise > without_table - 0.02, "weak features never do worse than none"
     assert any("structural columns with" in reason for reason in embedding.choice.reasons)
     assert embed(noise, 3, structure="auto", n_threads=1).matrix.shape[1] == 2
     assert embed(noise, 3, structure=16, n_threads=1).matrix.shape[1] == 18
@@ -97,6 +138,7 @@ def test_embed_puts_structure_beside_features(planetoid_home):
 
 
 def test_features_that_stand_alone_do_on_cora(planetoid_home):
-    embedding = embed(load_dataset("cora").graph, "auto", structure="auto", n_threads=1)
-    assert embedding.matrix.shape[1] == 1433
+    embedding = embed(load_dataset("cora").graph, "auto", n_threads=1)
+    assert embedding.matrix.shape[1] == 256
+    assert embedding.settings["structure"] == "none"
     assert any("no structural columns" in reason for reason in embedding.choice.reasons)

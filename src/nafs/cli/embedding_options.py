@@ -181,7 +181,7 @@ class PreparationOptions:
             parse=count_or("structure", "auto", "none"),
             panel=PREPARATION,
         ),
-    ] = "none"
+    ] = "auto"
     seed: Annotated[
         int, flag("--seed", metavar="N", help="Seed of the structural features.", panel=PREPARATION)
     ] = 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nafs._support.budget import check_limit
+from nafs._support.errors import MemoryLimitError
 from nafs.clustering import ClusterSearch
 from nafs.engines.base import FeatureSize, Plan, Problem
 from nafs.engines.choice import choose_plan
@@ -16,9 +17,10 @@ from nafs.selection.hops_for_clusters import choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
 from nafs.selection.preprocessing import Preparation, judge, prepare, prepared_nbytes
 from nafs.selection.reduction import reduction_nbytes
-from nafs.selection.structure import choose_structure
+from nafs.selection.structure import StructureChoice, choose_structure
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import AUTO, Method
+from nafs.structure import structural_nbytes
 
 AUTO_DIM = 256  # columns that dim="auto" keeps of wider features
 
@@ -61,7 +63,7 @@ class Decision:
         """All settings by name, with the chosen values filled in."""
         settings = self.job.settings.as_dict() | {
             "n_hops": self.choice.n_hops,
-            "preprocessing": self.job.prepared_as or self.choice.preprocessing,
+            "preprocessing": self.choice.preprocessing,
             "center": self.choice.center,
             "dim": self.problem.size.n_columns,
             "engine": self.plan.engine,
@@ -81,7 +83,7 @@ class Decision:
         method, features = self.method, self.problem.size.n_columns
         before = self.job.size.n_columns
         width = f"{features:,}" if features == before else f"{features:,}, reduced from {before:,}"
-        prepared = self.job.prepared_as or self.choice.preprocessing
+        prepared = self.choice.preprocessing
         prepared += "" if self.choice.center == "none" else f", {self.choice.center} subtracted"
         r = ", ".join(f"{value:g}" for value in method.r)
         weights = method.weighting + (f" by {method.distance} distance" if method.uses_distance else "")
@@ -129,11 +131,12 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
     problem = _problem(job, first, width)
     plan = choose_plan(problem)
     if not open_hops:
-        return Decision(job, replace(first, reasons=tuple(reasons)), problem, plan)
+        choice = replace(first, preprocessing=job.prepared_as or kind, reasons=tuple(reasons))
+        return Decision(job, choice, problem, plan)
     choose = choose_for_links if settings.preparations.goal == "links" else choose_for_clusters
     choice = choose(_question(job, kind, centers))
     problem = _problem(job, choice, width)
-    choice = replace(choice, reasons=(*reasons, *choice.reasons))
+    choice = replace(choice, preprocessing=job.prepared_as or kind, reasons=(*reasons, *choice.reasons))
     return Decision(job, choice, problem, choose_plan(problem))
 
 
@@ -150,20 +153,39 @@ def with_structure(job: Job) -> tuple[Job, list[str]]:
     if wanted == "none" or job.is_structural or job.structure_share:
         return job, []
     kind, reasons = _preprocessing(job)
-    prepared = prepare(job.features, job.adjacency, kind)
+    copied = prepared_nbytes(job.features, kind, "none")
     share, reason = 0.5, f"{wanted} structural columns beside the features"
     if wanted == AUTO:
-        question = _question(job, kind, ("none",))
-        goal = job.settings.preparations.goal
-        choice = choose_structure(job.adjacency, prepared, job.structural, question.sweep, goal=goal)
+        choice = _choose_structure(job, kind, copied)
         share, reason = choice.share, choice.reason
     if not share:
         settings = replace(job.settings, preparations=replace(job.settings.preparations, structure="none"))
         return replace(job, settings=settings), [reason]
+    prepared = prepare(job.features, job.adjacency, kind)
     preparations = replace(job.settings.preparations, preprocessing="none")
     settings = replace(job.settings, preparations=preparations)
-    job = replace(job, given=prepared, settings=settings, structure_share=share, prepared_as=kind)
+    held = job.held + copied
+    job = replace(job, given=prepared, settings=settings, held=held, structure_share=share, prepared_as=kind)
     return job, [*reasons, reason]
+
+
+def _choose_structure(job: Job, kind: str, copied: int) -> StructureChoice:
+    """Whether structural columns help; where memory is too short to tell, they stay away."""
+    settings, n = job.settings, job.adjacency.n_nodes
+    structural = structural_nbytes(n, job.structural_columns)
+    question = _question(job, kind, ("none",))
+    # One r says as much about the features as all of them, at a fraction of the time.
+    method = replace(settings.method, r=question.method.method(0).r[-1:], ensemble="mean")
+    question = replace(question, method=method, held=question.held + structural)
+    try:
+        check_limit(
+            question.held + copied, settings.resources.limit, "comparing them needs", "raise the limit"
+        )
+        prepared = prepare(job.features, job.adjacency, kind)
+        goal = settings.preparations.goal
+        return choose_structure(job.adjacency, prepared, job.structural, question.sweep, goal=goal)
+    except MemoryLimitError as error:
+        return StructureChoice(0.0, f"no structural columns: {error}")
 
 
 def _preprocessing(job: Job) -> tuple[str, list[str]]:

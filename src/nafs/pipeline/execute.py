@@ -69,7 +69,8 @@ def execute(decision: Decision, progress: ProgressCallback | None = None) -> Out
 def prepare_features(decision: Decision) -> tuple[Preparation, Features, tuple[str, ...]]:
     """Fit the preparation; returns it, the prepared features, and a note on the error of a reduction."""
     job, choice = decision.job, decision.choice
-    preparation, prepared = find_preparation(job.features, job.adjacency, choice.preprocessing, choice.center)
+    kind = "none" if job.prepared_as else choice.preprocessing
+    preparation, prepared = find_preparation(job.features, job.adjacency, kind, choice.center)
     before, width = job.features.shape[1], decision.problem.size.n_columns
     if width == before:
         return preparation, prepared, ()

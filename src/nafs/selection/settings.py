@@ -30,7 +30,7 @@ class Preparations:
     n_clusters: int | str | None = None
     dim: int | str = AUTO
     reduction: str = "svd"
-    structure: str | int = "none"
+    structure: str | int = AUTO
     seed: int = 0
 
     def __post_init__(self) -> None:

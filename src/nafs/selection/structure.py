@@ -1,9 +1,9 @@
 """Structural columns beside features: whether they help, decided without labels.
 
-Some edges are hidden. Structural features of the rest stand beside the given features with different shares
-of the squared length of a row, and the hidden edges tell which share separates them best from other pairs.
-For clusters that is not all: features can hold clear groups that edges hardly follow. So features that stand
-on their own keep the field alone, whatever the edges say: two halves of their columns find the same clusters.
+Some edges are hidden. Structural features of the remaining graph are put beside the features with different
+shares of the squared length of a row, and the share that best tells hidden edges from other pairs is chosen.
+For clusters there is one exception: features can have clear groups that the edges hardly follow. If two
+halves of many columns find the same clusters, the features stay alone, whatever the edges say.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from nafs.links import score_links, split_links
 from nafs.selection.reduction import reduce
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)
-ENOUGH = 0.005  # AUC below the best that is as good
+ENOUGH = 0.005  # an AUC this close to the best is as good
 HOPS = (0, 1, 3, 8)
-MANY = 64  # columns: fewer are few features, which cannot stand on their own
-AGREEMENT = 0.1  # adjusted Rand index of the clusters of two halves of the columns
+MANY = 64  # columns; with fewer, the edges decide alone
+AGREEMENT = 0.1  # adjusted Rand index of the clusters that two halves of the columns find
 _CLUSTERS = 8
 _HIDDEN = 0.05  # share of the edges, twice
 _MOST_HIDDEN = 10_000
@@ -93,7 +93,9 @@ def choose_structure(
         scores = (score_links(matrix, pairs, "cosine") for _, matrix in sweep(left, mixed, HOPS))
         curve[share] = max(float(roc_auc_score(truth, score)) for score in scores)
     best = max(curve.values())
-    share = min(share for share, value in curve.items() if value >= best - ENOUGH)
+    good = [share for share, value in curve.items() if value >= best - ENOUGH]
+    # Good features stay alone; others have to earn their weight, so that noise hardly has any.
+    share = 0.0 if 0.0 in good else max(good)
     told = f"hidden edges are told with AUC {curve[share]:.3f}"
     if share == 0:
         return StructureChoice(0.0, f"no structural columns: {told} without them", curve)
