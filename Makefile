@@ -35,8 +35,12 @@ format: $(VENV)/lint
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+# The main benchmarks, about 15 minutes; BENCH=all runs every one, BENCH="order disk" these two. The results go
+# into docs/performance.md. Fails if a bound is missed.
+BENCH ?=
 bench: $(VENV)/bench
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(BENCH); status=$$?; \
+	$(BIN)/python tools/performance.py benchmarks/results/latest.json && exit $$status
 
 # Damages files and kills runs for an hour or two; the counts go into docs/reliability.md.
 torture: $(VENV)/test

@@ -24,9 +24,9 @@ def run() -> list[Result]:
         memory, _ = in_fresh_process("bench_disk", "seconds", str(graph), "memory", None)
         results = []
         for name, engine, limit, bound in (
-            ("disk, limit half of X", "disk", nbytes // 2, 3),
-            ("disk, limit a quarter of X", "disk", nbytes // 4, 4),
-            (f"Dask, {THREADS} workers of one thread", "dask", None, 3),
+            ("disk, limit half of X", "disk", nbytes // 2, 2.0),
+            ("disk, limit a quarter of X", "disk", nbytes // 4, 2.5),
+            (f"Dask, {THREADS} workers of one thread", "dask", None, 1.8),
         ):
             elapsed, peak = in_fresh_process("bench_disk", "seconds", str(graph), engine, limit)
             detail = f"{engine} {elapsed:.1f} s, memory {memory:.1f} s, {HOPS} hops, r 0.5"

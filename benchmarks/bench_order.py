@@ -67,7 +67,7 @@ def one_hop(name: str, graph: Adjacency, bound: float) -> list[Result]:
         lambda: two(in_place),
         gathers,
         lambda: community_order(graph, n_threads=THREADS),
-        repeats=9,
+        repeats=7,
     )
     detail = show_seconds(hop=after, gather=probe) + f" for two; {show_turns(after, probe)}"
     results = [
@@ -106,7 +106,7 @@ def whole_run(name: str, graph: Adjacency, bound: float) -> Result:
             memory.CACHED_STATE = usual
 
     given, ordered = side_by_side(
-        lambda: fit(1 << 50), lambda: fit(memory.CACHED_STATE), repeats=3, warm_up=False
+        lambda: fit(1 << 50), lambda: fit(memory.CACHED_STATE), repeats=2, warm_up=False
     )
     detail = show_seconds(given=given, ordered=ordered) + "; " + show_turns(given, ordered)
     return Result.at_least(

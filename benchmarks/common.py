@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -136,8 +136,3 @@ def peak_memory() -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     raise MissingDataError("/proc/self/status has no VmHWM")
-
-
-def as_json(results: list[Result]) -> str:
-    """The results as JSON."""
-    return json.dumps([asdict(result) for result in results], indent=2)

@@ -1,64 +1,58 @@
-"""Run the benchmarks, print a table of ratios, and write it to benchmarks/results as JSON.
+"""Run benchmarks, print their ratios, and keep them in benchmarks/results/latest.json.
 
-    python benchmarks/run.py [NAME ...]
+    python benchmarks/run.py            the main benchmarks, about 15 minutes
+    python benchmarks/run.py all        every benchmark, about 40 minutes
+    python benchmarks/run.py NAME ...   some of them
 
-Every figure is a ratio of two measurements of the same run. Keep the machine otherwise idle.
+Every figure is a ratio of two measurements of the same run. Keep the machine otherwise idle. Results are
+written after each benchmark. ``python tools/performance.py`` puts them into docs/performance.md.
 """
 
 from __future__ import annotations
 
 import importlib
-import platform
 import sys
-from pathlib import Path
+import time
+import traceback
 
-from common import THREADS, MissingDataError, as_json
+from common import MissingDataError, Result
+from record import LATEST, lines_of, machine, merge, read_lines, write_lines
 
-from nafs.smoothing import _kernel
-
-NAMES = [
-    "import",
-    "hop",
-    "order",
-    "wide",
-    "cached",
-    "half",
-    "memory",
-    "load",
-    "sweep",
-    "auto",
-    "disk",
-    "similar",
-    "layout",
-    "update",
-    "peers",
-]
+MAIN = ["import", "hop", "order", "cached", "wide", "memory", "peers", "files", "disk"]
+OTHERS = ["half", "load", "sweep", "auto", "similar", "layout", "update"]
 
 
 def main(names: list[str]) -> int:
-    unknown = set(names) - set(NAMES)
+    """Run the named benchmarks; the exit code is 1 if a bound is missed or a benchmark fails."""
+    if names == ["all"]:
+        names = [*MAIN, *OTHERS]
+    unknown = set(names) - {*MAIN, *OTHERS}
     if unknown:
-        print(f"unknown benchmark {', '.join(sorted(unknown))}; choose from {', '.join(NAMES)}")
+        print(
+            f"unknown benchmark {', '.join(sorted(unknown))}; choose from {', '.join((*MAIN, *OTHERS))}, or all"
+        )
         return 2
-    print(f"{platform.machine()}, {THREADS} threads, loops for {_kernel.in_use()}\n")
-    results = []
-    for name in names or NAMES:
+    print(f"{machine()}\n")
+    passed = True
+    for name in names or MAIN:
+        start = time.perf_counter()
         try:
-            measured = importlib.import_module(f"bench_{name}").run()
+            results: list[Result] = importlib.import_module(f"bench_{name}").run()
         except MissingDataError as reason:
             print(f"skipped {name}: {reason}")
             continue
-        for result in measured:
+        except Exception:  # the other benchmarks still count
+            traceback.print_exc()
+            print(f"FAILED  {name}")
+            passed = False
+            continue
+        for result in results:
             verdict = "ok  " if result.met else "MISS"
-            print(
-                f"{verdict} {result.ratio:7.2f} {result.bound:>8}  {result.name}  [{result.detail}]",
-                flush=True,
-            )
-        results += measured
-    folder = Path(__file__).parent / "results"
-    folder.mkdir(exist_ok=True)
-    (folder / "latest.json").write_text(as_json(results) + "\n")
-    return 0 if all(result.met for result in results) else 1
+            print(f"{verdict} {result.ratio:7.2f} {result.bound:>8}  {result.name}  [{result.detail}]")
+        print(f"     {name}: {time.perf_counter() - start:.0f} s", flush=True)
+        write_lines(LATEST, merge(read_lines(LATEST), lines_of(name, results)))
+        passed = passed and all(result.met for result in results)
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

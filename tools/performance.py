@@ -1,0 +1,81 @@
+"""Write the measured tables of docs/performance.md and docs/scaling.md.
+
+python tools/performance.py            from docs/data/performance.json and docs/data/scale.json
+python tools/performance.py FILE ...   first add the lines of these files (benchmarks/results/latest.json)
+
+A table stands between ``<!-- NAME -->`` and ``<!-- /NAME -->``, where NAME is that of a benchmark; everything
+else on the pages is written by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from record import merge, read_lines, write_lines  # noqa: E402
+
+LINES = ROOT / "docs" / "data" / "performance.json"
+SCALE = ROOT / "docs" / "data" / "scale.json"
+
+
+def main(files: list[str]) -> None:
+    """Take over new lines, and write the tables."""
+    lines = read_lines(LINES)
+    for file in files:
+        lines = merge(lines, read_lines(Path(file)))
+    lines.sort(key=lambda line: line["benchmark"])
+    write_lines(LINES, lines)
+    tables = {name: table(list(part)) for name, part in groupby(lines, key=lambda line: line["benchmark"])}
+    if SCALE.exists():
+        tables["scale"] = scale_table(json.loads(SCALE.read_text(encoding="utf-8")))
+    for page in ("performance.md", "scaling.md"):
+        path = ROOT / "docs" / page
+        path.write_text(fill(path.read_text(encoding="utf-8"), tables), encoding="utf-8")
+
+
+def fill(text: str, tables: dict[str, list[str]]) -> str:
+    """The page with its tables written anew; tables that were never measured stay as they are."""
+    for name, rows in tables.items():
+        before, mark, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition(f"<!-- /{name} -->")
+        if mark and end:
+            text = "\n".join([before + mark, *rows, "", end + after])
+    return text
+
+
+def table(lines: list[dict[str, Any]]) -> list[str]:
+    """The lines of one benchmark, and what they were measured with."""
+    rows = ["| ratio | bound | | measured |", "|---|---|---|---|"]
+    for line in lines:
+        ratio = f"{line['ratio']:.2f}" if line["met"] else f"**{line['ratio']:.2f}** (missed)"
+        bound = line["bound"].replace("<=", "≤").replace(">=", "≥")
+        rows.append(f"| {ratio} | {bound} | {line['name']} | {line['detail']} |")
+    first = lines[0]
+    command = f"`python benchmarks/run.py {first['benchmark']}`"
+    rows += ["", f"{command}, {first['date']} UTC, commit {first['commit']}; {first['machine']}."]
+    return rows
+
+
+def scale_table(results: dict[str, Any]) -> list[str]:
+    """Time and memory of the runs of benchmarks/scale.py."""
+    rows = [
+        "| share | nodes | edges | limit | convert | memory | embed | memory | machine |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for share in sorted(results, key=float):
+        run = results[share]
+        cells = [share, f"{run['nodes']:,}", f"{run['edges']:,}", f"{run['embed']['limit'] / 1e9:g} GB"]
+        for step in ("convert", "embed"):
+            cells += [f"{run[step]['seconds']:.0f} s", f"{run[step]['anonymous_bytes'] / 1e9:.2f} GB"]
+        rows.append(f"| {' | '.join(cells)} | {run.get('machine', '')} |")
+    return rows
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
