@@ -141,8 +141,8 @@ def ours() -> None:
     stages = Stages()
     edge_tables.number_edges = stages.timed("number ids", edge_tables.number_edges)
     memory.community_order = stages.timed("order", memory.community_order)
-    sys.argv = "nafs embed edges.parquet --features features.parquet -o z.parquet --force --json".split()
-    sys.argv += ["--hops", str(HOPS), "--threads", str(THREADS)]
+    sys.argv = ["nafs", "embed", "edges.parquet", "--features", "features.parquet", "-o", "z.parquet"]
+    sys.argv += ["--hops", str(HOPS), "--threads", str(THREADS), "--force", "--json"]
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
         main()
     inner, whole = stages.seconds, json.loads(out.getvalue())["seconds"]

@@ -1,4 +1,4 @@
-"""The results of benchmarks as JSON: each line with the machine, the commit and the time that it was measured."""
+"""Results of benchmarks as JSON, each with its date, machine and commit."""
 
 from __future__ import annotations
 

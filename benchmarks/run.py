@@ -28,9 +28,8 @@ def main(names: list[str]) -> int:
         names = [*MAIN, *OTHERS]
     unknown = set(names) - {*MAIN, *OTHERS}
     if unknown:
-        print(
-            f"unknown benchmark {', '.join(sorted(unknown))}; choose from {', '.join((*MAIN, *OTHERS))}, or all"
-        )
+        choices = ", ".join((*MAIN, *OTHERS, "all"))
+        print(f"unknown benchmark {', '.join(sorted(unknown))}; choose from {choices}")
         return 2
     print(f"{machine()}\n")
     passed = True

@@ -12,7 +12,7 @@ from random_graphs import hub_graph, random_graph
 
 from nafs import NAFS
 from nafs.engines import cached
-from nafs.graph import read_adjacency, read_features
+from nafs.graph import Adjacency, read_adjacency, read_features
 from nafs.smoothing import Method, _kernel
 from nafs.smoothing.method import ENSEMBLES
 
@@ -31,18 +31,21 @@ def wide_graph(seed, n=60, density=0.08, *, weighted=False, width=WIDE, sparse=F
     return A, X, given
 
 
-@pytest.fixture
-def used(monkeypatch):
-    """Collects whether each embedding was computed in the cache."""
-    found, embed = [], cached.embed
+@pytest.fixture(params=["own", "shared"])
+def used(request, monkeypatch):
+    """Collects whether each embedding was computed in the cache, by threads with own or shared panels."""
+    matrices, embed = [], cached.embed
 
     def watched(*arguments, **options):
-        found.append(embed(*arguments, **options))
-        return found[-1]
+        assert options["together"] == (request.param == "shared")
+        matrices.append(embed(*arguments, **options))
+        return matrices[-1]
 
     monkeypatch.setattr(cached, "LARGE", 0)
+    if request.param == "shared":
+        monkeypatch.setattr(cached, "OWN", 0)
     monkeypatch.setattr(cached, "embed", watched)
-    return lambda: [matrix is not None for matrix in found]
+    return lambda: [matrix is not None for matrix in matrices]
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
@@ -146,6 +149,19 @@ def test_the_strategy_is_used_only_for_methods_that_it_supports():
     assert not pays(method=Method(1000)), "the distances of all hops take more than states would"
     assert not pays(n=500), "states stay in the cache anyway"
     assert not pays(n=40_000, width=100), "no panel stays in the cache"
+
+
+def test_threads_share_a_panel_where_their_own_would_be_too_large():
+    def planned(n, hops, width=500):
+        indptr = np.arange(0, n + 1)
+        graph = Adjacency(indptr, ((np.arange(n) + 1) % n).astype(np.int32), directed=True)
+        problem = problem_of(graph, width, Method(hops))
+        return cached.pays(problem), cached.shares_panels(problem)
+
+    assert planned(19_000, 10) == (True, False)
+    assert planned(19_000, 56) == (True, True)  # for the sake of memory
+    assert planned(60_000, 10) == (True, True)
+    assert not planned(70_000, 10)[0]
 
 
 def test_progress_counts_both_passes(used):

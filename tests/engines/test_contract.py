@@ -35,7 +35,7 @@ def run(request, monkeypatch, narrow, tmp_path):
     name = "memory" if request.param == "cached" else request.param
     if request.param == "cached":
         monkeypatch.setattr("nafs.engines.cached.LARGE", 0)
-        monkeypatch.setattr("nafs.engines.cached._nbytes", lambda problem: 0)
+        monkeypatch.setattr("nafs.engines.cached._nbytes", lambda problem, slots: 0)
     engine, runs = find_engine(name), 0
 
     def run(graph, features, method, **options):

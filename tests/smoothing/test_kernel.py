@@ -99,7 +99,7 @@ def test_arrays_of_another_type_are_not_copied_silently(call, wrong):
 def columns():
     """Run a pass over panels of columns with valid arguments, except those that are overridden."""
     inputs = read_adjacency(PATH), read_features(np.eye(3))
-    bound = cached._Panels(*inputs, n_hops=2, n_threads=1)._bound
+    bound = cached._Panels(*inputs, n_hops=2, n_threads=1, together=False)._bound
     ones = np.ones(3, np.float32)
     passes = {
         "measure": {"begin": 0, "end": 1, "unscale": ones, "parts": np.zeros(8 * 3 * 3 * 2, np.float32)},

@@ -90,7 +90,12 @@ class MemoryEngine:
         try:
             if plan.cached:
                 matrix = cached.embed(
-                    problem.graph, features, method, n_threads=problem.resources.threads, report=report
+                    problem.graph,
+                    features,
+                    method,
+                    together=cached.shares_panels(problem),
+                    n_threads=problem.resources.threads,
+                    report=report,
                 )
                 if matrix is not None:
                     return Result(matrix.astype(problem.dtype, copy=False))

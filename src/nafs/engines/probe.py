@@ -125,7 +125,14 @@ def _in_cache(problem: Problem) -> float:
     seconds = []
     for _ in range(2):  # the second time memory is warm
         start = time.perf_counter()
-        cached.embed(graph, features, one, n_threads=threads, report=Report(None, n, method.n_hops, 1))
+        cached.embed(
+            graph,
+            features,
+            one,
+            together=cached.shares_panels(problem),
+            n_threads=threads,
+            report=Report(None, n, method.n_hops, 1),
+        )
         seconds.append(time.perf_counter() - start)
     return min(seconds) * f / columns * len(method.r) + _touching(problem)
 

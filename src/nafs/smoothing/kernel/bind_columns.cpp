@@ -11,7 +11,7 @@ class ColumnKernel {
                Vector<const float> inverse_degree, Vector<const int32_t> node, int64_t features, int64_t hops,
                Maybe<Matrix<const float>> x, Maybe<Vector<const int64_t>> x_indptr,
                Maybe<Vector<const int32_t>> x_indices, Maybe<Vector<const float>> x_values, float unit,
-               Vector<float> buffers, int64_t slots, int threads)
+               Vector<float> buffers, int64_t slots, bool together, int threads)
       : held_(keep_alive(indptr, indices, weights, inverse_degree, node, x, x_indptr, x_indices, x_values,
                              buffers)) {
     const int64_t n = static_cast<int64_t>(inverse_degree.size());
@@ -26,8 +26,10 @@ class ColumnKernel {
       require(x_indptr.has_value(), "columns need x");
       job_.x = features_of(features, n, std::nullopt, x_indptr, x_indices, x_values);
     }
-    job_.slots = slots, job_.threads = static_cast<int>(std::clamp<int64_t>(threads, 1, slots));
-    require(static_cast<int64_t>(buffers.size()) >= 3 * n * kColumns * job_.threads, "buffers are too small");
+    job_.slots = slots, job_.together = together;
+    job_.threads = static_cast<int>(std::clamp<int64_t>(threads, 1, together ? std::max<int64_t>(n, 1) : slots));
+    const int64_t panels = together ? 1 : job_.threads;
+    require(static_cast<int64_t>(buffers.size()) >= 3 * n * kColumns * panels, "buffers are too small");
     job_.buffers = buffers.data();
   }
 
@@ -77,12 +79,13 @@ void bind_columns(nb::module_& m) {
       .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Maybe<Vector<const float>>, Vector<const float>,
                     Vector<const int32_t>, int64_t, int64_t, Maybe<Matrix<const float>>,
                     Maybe<Vector<const int64_t>>, Maybe<Vector<const int32_t>>, Maybe<Vector<const float>>, float,
-                    Vector<float>, int64_t, int>(),
+                    Vector<float>, int64_t, bool, int>(),
            nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert().none() = nothing,
            "inverse_degree"_a.noconvert(), "node"_a.noconvert(), "features"_a, "hops"_a,
            "x"_a.noconvert().none() = nothing, "x_indptr"_a.noconvert().none() = nothing,
            "x_indices"_a.noconvert().none() = nothing, "x_values"_a.noconvert().none() = nothing, "unit"_a,
-           "buffers"_a.noconvert(), "slots"_a, "threads"_a)
+           "buffers"_a.noconvert(), "slots"_a, "together"_a,
+           "threads"_a)
       .def("measure", &ColumnKernel::measure, "begin"_a, "end"_a, nb::kw_only(), "unscale"_a.noconvert(),
            "parts"_a.noconvert(), "Add up what panels begin..end contribute to the distances of one r.")
       .def("smooth", &ColumnKernel::smooth, "begin"_a, "end"_a, nb::kw_only(), "unscale"_a.noconvert(),

@@ -2,27 +2,57 @@
 //
 // Only distances look at whole rows. So a first pass over all panels measures what each adds to them, and a
 // second one smooths again and sums up with the weights that follow: twice the work, but main memory is
-// left alone.
+// left alone. A thread has panels of its own, or, where those would be too large for the cache, all threads share
+// one panel and wait for each other after every hop.
+
+// The rows of a panel that a thread computes.
+struct Rows {
+  int64_t begin, end;
+};
+
+// About the same number of neighbours for each thread.
+inline Rows rows_of_thread(const Cached& job, int64_t thread, int64_t threads) {
+  const int64_t* indptr = job.graph.indptr;
+  const int64_t n = job.nodes, work = indptr[n] + 4 * n;  // a row takes as long as four neighbours
+  const auto cut = [&](int64_t part) {
+    int64_t low = 0, high = n;
+    while (low < high) {
+      const int64_t middle = (low + high) / 2;
+      if (indptr[middle] + 4 * middle < work / threads * part) low = middle + 1;
+      else high = middle;
+    }
+    return part == threads ? n : low;
+  };
+  return {cut(thread), cut(thread + 1)};
+}
+
+inline void wait_for_all(bool together) {
+  if (together) {
+#pragma omp barrier
+  }
+}
 
 // Columns of the features, times the unit.
-inline void load_panel(const Cached& job, int64_t panel, float* __restrict x) {
+inline void load_panel(const Cached& job, int64_t panel, Rows rows, float* __restrict x) {
   const int64_t first = panel * kColumns, count = std::min(kColumns, job.features - first);
-  if (!job.x.rows || count < kColumns) std::memset(x, 0, sizeof(float) * job.nodes * kColumns);
+  if (!job.x.rows || count < kColumns) std::memset(x + rows.begin * kColumns, 0, sizeof(float) * (rows.end - rows.begin) * kColumns);
   if (job.x.rows) {
-    for (int64_t i = 0; i < job.nodes; ++i) {
+    for (int64_t i = rows.begin; i < rows.end; ++i) {
       const float* from = job.x.rows + job.node[i] * job.x.stride + first;
       for (int64_t c = 0; c < count; ++c) x[i * kColumns + c] = from[c] * job.unit;
     }
     return;
   }
   for (int64_t c = 0; c < count; ++c)
-    for (int64_t e = job.x.indptr[first + c]; e < job.x.indptr[first + c + 1]; ++e)
-      x[job.x.indices[e] * kColumns + c] = job.x.values[e] * job.unit;
+    for (int64_t e = job.x.indptr[first + c]; e < job.x.indptr[first + c + 1]; ++e) {
+      const int64_t i = job.x.indices[e];
+      if (i >= rows.begin && i < rows.end) x[i * kColumns + c] = job.x.values[e] * job.unit;
+    }
 }
 
-inline void store_panel(const Cached& job, int64_t panel, const float* __restrict sum) {
+inline void store_panel(const Cached& job, int64_t panel, Rows rows, const float* __restrict sum) {
   const int64_t first = panel * kColumns, count = std::min(kColumns, job.features - first);
-  for (int64_t i = 0; i < job.nodes; ++i) {
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
     const float share = job.share[i];
     const float* __restrict from = sum + i * kColumns;
     float* __restrict out = job.out + job.node[i] * job.out_stride + first;
@@ -43,14 +73,14 @@ inline void add_parts(const Float8* z, const float* x, float* parts) {
   parts[0] += lane_sum<float>(dot), parts[1] += lane_sum<float>(square);
 }
 
-template <bool weighted>
-void cached_panel(const Cached& job, int64_t panel, float* buffer) {
+template <bool weighted, bool together>
+void cached_panel(const Cached& job, int64_t panel, Rows rows, float* buffer) {
   const int64_t n = job.nodes;
   float *state = buffer, *next = state + n * kColumns, *x = next + n * kColumns, *sum = x;
   float* parts = job.parts ? job.parts + panel % job.slots * (job.hops + 1) * n * 2 : nullptr;
   Float8 z[kVectors];
-  load_panel(job, panel, x);
-  for (int64_t i = 0; i < n; ++i) {
+  load_panel(job, panel, rows, x);
+  for (int64_t i = rows.begin; i < rows.end; ++i) {
     for (int v = 0; v < kVectors; ++v) {
       z[v] = load8(x + i * kColumns + 8 * v) * job.unscale[i];
       store8(state + i * kColumns + 8 * v, z[v]);
@@ -62,13 +92,14 @@ void cached_panel(const Cached& job, int64_t panel, float* buffer) {
   }
   Hop hop;
   hop.graph = job.graph, hop.stride = kColumns, hop.edges = job.graph.indptr[n];
+  wait_for_all(together);
   bool owing = false;  // as in hop_batch: two hops enter the sum at once
   for (int64_t k = 1; k <= job.hops; ++k, std::swap(state, next)) {
     const float* now = parts ? nullptr : job.weights + k * n;
     const bool postpone = !owing && k < job.hops;
     hop.state = state;
-    for (int64_t i = 0; i < n; ++i) {
-      gather_lanes<kVectors, weighted, false, float, false>(hop, i, 0, 8, z);
+    for (int64_t i = rows.begin; i < rows.end; ++i) {
+      gather_lanes<kVectors, weighted, false, float, together>(hop, i, 0, 8, z);
       for (int v = 0; v < kVectors; ++v) store8(next + i * kColumns + 8 * v, z[v]);
       if (parts)
         add_parts(z, x + i * kColumns, parts + 2 * (k * n + i));
@@ -81,16 +112,33 @@ void cached_panel(const Cached& job, int64_t panel, float* buffer) {
         }
     }
     owing = postpone;
+    wait_for_all(together);
   }
-  if (!parts) store_panel(job, panel, sum);
+  if (!parts) store_panel(job, panel, rows, sum);
 }
 
-void cached(const Cached& job) {
+template <bool weighted>
+void cached_panels(const Cached& job) {
+  if (job.together) {
+#pragma omp parallel num_threads(job.threads)
+    {
+      const Rows rows = rows_of_thread(job, thread_number(), team_size());
+      for (int64_t panel = job.begin; panel < job.end; ++panel)
+        cached_panel<weighted, true>(job, panel, rows, job.buffers);
+    }
+    return;
+  }
 #pragma omp parallel for schedule(dynamic) num_threads(job.threads)
   for (int64_t slot = 0; slot < job.slots; ++slot) {
     float* buffer = job.buffers + 3 * job.nodes * kColumns * thread_number();
     for (int64_t panel = job.begin; panel < job.end; ++panel)
-      if (panel % job.slots == slot)
-        job.graph.weights ? cached_panel<true>(job, panel, buffer) : cached_panel<false>(job, panel, buffer);
+      if (panel % job.slots == slot) cached_panel<weighted, false>(job, panel, {0, job.nodes}, buffer);
   }
+}
+
+void cached(const Cached& job) {
+  if (job.graph.weights)
+    cached_panels<true>(job);
+  else
+    cached_panels<false>(job);
 }

@@ -122,7 +122,8 @@ struct Cached {
   bool fresh = true;               // the first r overwrites `out`
   float* out = nullptr;
   int64_t out_stride = 0;
-  float* buffers = nullptr;        // [threads][3][n][kColumns]
+  bool together = false;           // all threads share one panel, each with its own rows
+  float* buffers = nullptr;        // [threads][3][n][kColumns], or [3][n][kColumns] if together
   int threads = 1;
 };
 

@@ -10,11 +10,13 @@ namespace nafs {
 #if defined(_OPENMP)
 constexpr bool kOpenMP = true;
 inline int thread_number() { return omp_get_thread_num(); }
+inline int team_size() { return omp_get_num_threads(); }
 inline int max_threads() { return omp_get_max_threads(); }
 inline void release_threads() { omp_pause_resource_all(omp_pause_hard); }
 #else
 constexpr bool kOpenMP = false;
 inline int thread_number() { return 0; }
+inline int team_size() { return 1; }
 inline int max_threads() { return 1; }
 inline void release_threads() {}
 #endif
