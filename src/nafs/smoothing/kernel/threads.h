@@ -12,7 +12,12 @@ constexpr bool kOpenMP = true;
 inline int thread_number() { return omp_get_thread_num(); }
 inline int team_size() { return omp_get_num_threads(); }
 inline int max_threads() { return omp_get_max_threads(); }
-inline void release_threads() { omp_pause_resource_all(omp_pause_hard); }
+// LLVM's runtime survives fork() by itself, and pausing it would end the threads of other callers, too.
+inline void release_threads() {
+#if !defined(__clang__)
+  omp_pause_resource_all(omp_pause_hard);
+#endif
+}
 #else
 constexpr bool kOpenMP = false;
 inline int thread_number() { return 0; }
