@@ -34,6 +34,7 @@ format: $(VENV)/lint
 
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python tools/check_links.py docs/_build/html
 
 # The main benchmarks, about 15 minutes; BENCH=all runs every one, BENCH="order disk" these two. The results go
 # into docs/performance.md. Fails if a bound is missed.

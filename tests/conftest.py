@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,30 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if "slow" in item.keywords:
                 item.add_marker(skip)
+
+
+# What to do about a skipped test, by words in its reason.
+REMEDIES = {
+    "--slow": "slow: make test-slow",
+    "NAFS_DATA_HOME": "without data sets: set NAFS_DATA_HOME",
+    "is missing": "without data sets: set NAFS_DATA_HOME",
+    "data folder": "without data sets: set NAFS_DATA_HOME",
+    "torch": "without torch: pip install '.[rivals]'",
+    "rivals": "without torch: pip install '.[rivals]'",
+    "chrom": "without a browser: install chromium and chromedriver",
+    "browser": "without a browser: install chromium and chromedriver",
+}
+
+
+def pytest_terminal_summary(terminalreporter):
+    """One line about what was skipped and how to run it."""
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
+    counts = Counter(
+        next((remedy for word, remedy in REMEDIES.items() if word in reason), reason) for reason in reasons
+    )
+    if counts:
+        parts = "; ".join(f"{count} {remedy}" for remedy, count in counts.most_common())
+        terminalreporter.write_line(f"skipped {len(reasons)}: {parts}")
 
 
 @pytest.fixture(scope="session")
