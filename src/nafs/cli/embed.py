@@ -17,6 +17,7 @@ from nafs.engines.leftovers import announce_output, remove_leftovers
 from nafs.engines.progress import Progress
 from nafs.pipeline import Decision, Job, Outcome, decide, execute
 from nafs.writers.embeddings import check_embedding_target, write_embedding_table
+from nafs.writers.tables import ARROW, PARQUET
 
 
 @command
@@ -28,7 +29,8 @@ def embed(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where to write the embedding: .parquet, .csv, .tsv, .csv.gz, .npy, or - for CSV on stdout.",
+            help="Where to write the embedding: .parquet, .feather, .jsonl, .csv, .tsv, .csv.gz, .npy, "
+            ".lance, .usearch (a search index), or - for CSV on stdout.",
             panel=OUTPUT,
         ),
     ],
@@ -50,7 +52,8 @@ def embed(
         str,
         flag(
             "--layout",
-            help="Shape of a Parquet table: list (one column of vectors) or columns (one per dimension).",
+            help="Shape of the table: list (one column of vectors) or columns (one per dimension, as CSV "
+            "always has).",
             panel=OUTPUT,
         ),
     ] = "list",
@@ -66,8 +69,8 @@ def embed(
         engine=engine_for(embedding.engine, running.client),
         work_dir=embedding.work_dir or (None if to_stdout else f"{output}.work"),
     )
-    if dtype == "float16" and not output.endswith((".npy", ".parquet", ".pq")):
-        raise InputError(Parameter("dtype", dtype), " is for .npy and .parquet files")
+    if dtype == "float16" and not output.lower().endswith((".npy", *PARQUET, *ARROW)):
+        raise InputError(Parameter("dtype", dtype), " is for .npy, .parquet and .feather files")
     if running.resume and settings.resources.work_dir is None:
         raise InputError(
             Parameter("resume", True), " needs ", Parameter("work_dir"), " with output on stdout"

@@ -14,7 +14,7 @@ from nafs.cli.flags import command, flag
 from nafs.cli.options import Count, Force, TableFile, TablePrinting, Threads
 from nafs.embedding import Embedding
 from nafs.smoothing.threads import check_threads
-from nafs.writers.tables import is_table, write_table
+from nafs.writers.tables import RESULTS, write_table
 
 
 @command
@@ -79,8 +79,8 @@ _EVERY = Parameter("every")
 def check_table_target(output: str | None, *, force: bool) -> None:
     """Raise, before any work is done, if a table cannot be written."""
     if output is not None:
-        if not is_table(output):
-            raise InputError(f"{output}: tables are written as .parquet, .csv or .tsv")
+        if not output.lower().endswith(RESULTS):
+            raise InputError(f"{output}: tables are written as .parquet, .csv, .tsv, .feather or .jsonl")
         check_target(Path(output), force=force)
 
 

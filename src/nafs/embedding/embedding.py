@@ -22,7 +22,7 @@ from nafs.graph.ids import as_numpy, id_column, positions
 from nafs.links import LinkHead
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
-from nafs.similarity import likely_links, nearest, reasons_of, suggest_pairs
+from nafs.similarity import likely_links, nearest, reasons_of, suggest_pairs, write_index
 from nafs.smoothing.threads import check_threads
 from nafs.writers import write_embedding
 from nafs.writers.embeddings import LAYOUTS, embedding_table, id_table
@@ -351,19 +351,25 @@ class Embedding:
         Parameters
         ----------
         path : path
-            .parquet, .csv, .tsv (also .gz) or .npy.
+            .parquet, .feather, .arrow, .jsonl, .csv, .tsv (the last two also .gz), .npy, .lance (a Lance
+            dataset), or .usearch (a search index; its keys are rows of ``NAME.ids.csv``).
         layout : {"list", "columns"}
-            For Parquet: one column of lists, or one column per dimension.
+            One column of lists, or one column per dimension.
         force : bool
             Overwrite an existing file.
         progress : callable, optional
             Called with the number of rows written since the last call.
         """
+        labels = None if self.labels is None else self.labels.to_arrow()
+        if os.fspath(path).lower().endswith(".usearch"):
+            about = self.settings
+            write_index(path, self.matrix, self.id_array, labels, about=about, force=force, progress=progress)
+            return
         write_embedding(
             path,
             self.matrix,
             self.id_array,
-            None if self.labels is None else self.labels.to_arrow(),
+            labels,
             file=self.file,
             about=self.settings,
             layout=layout,

@@ -13,10 +13,11 @@ from nafs._support.errors import InputError
 from nafs._support.json_text import parse_json
 from nafs.graph import Graph
 from nafs.graph.ids import check_unique, positions
-from nafs.readers.join import row_numbers
+from nafs.readers.join import NodeTable, row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
 from nafs.readers.tables import TableOptions, is_parquet
+from nafs.readers.vector_tables import SUFFIXES, read_vector_table
 
 _MOST_HOPS = 100_000
 
@@ -29,8 +30,8 @@ def read_embedding(
     Parameters
     ----------
     path : path
-        A table keyed by id (.parquet, .csv, ...) with numbers or lists of numbers; or a matrix (.npy) whose
-        ids are in ``NAME.ids.csv`` beside it.
+        A table keyed by id (.parquet, .csv, .feather, .jsonl, .lance, ...) with numbers or lists of numbers;
+        or a matrix (.npy) whose ids are in ``NAME.ids.csv`` beside it.
     graph : Graph, optional
         Its nodes are wanted, in its order. Row i of a matrix without ids belongs to id i, or to the i-th
         node where ids are not 0..n-1.
@@ -45,8 +46,7 @@ def read_embedding(
     import pyarrow as pa
 
     name = os.fspath(path)
-    if Path(name).is_dir():
-        raise InputError(f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy)")
+    _refuse_other_files(name)
     beside = Path(name).with_suffix(".ids.csv")
     known = None if graph is None else graph.id_array
     if is_matrix(name) and not beside.is_file():
@@ -65,6 +65,9 @@ def read_embedding(
         )
         if len(table.ids) != len(matrix):
             raise InputError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
+    elif name.lower().endswith(SUFFIXES):
+        ids, matrix, values, settings = read_vector_table(name)
+        table, about = NodeTable(ids, matrix, labels=values, where=name), _parsed_about(settings, name)
     else:
         table = read_nodes(name, TableOptions(), known=known, numbers_only=True)
         if table.features is None:
@@ -85,6 +88,16 @@ def read_embedding(
     return _checked(np.asarray(matrix)[places], name), graph.id_array, labels, about
 
 
+def _refuse_other_files(name: str) -> None:
+    """Raise if a path names no embedding."""
+    if name.lower().endswith(".usearch"):
+        raise InputError(
+            f"{name} is a search index, which usearch opens; load the embedding it was built from"
+        )
+    if Path(name).is_dir() and not name.lower().endswith(".lance"):
+        raise InputError(f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy)")
+
+
 def _checked_about(about: Any, name: str) -> dict[str, Any]:
     """Settings of an embedding from its metadata; numbers of hops that nobody can have used are refused."""
     if not isinstance(about, dict):
@@ -100,9 +113,12 @@ def _checked_about(about: Any, name: str) -> dict[str, Any]:
 def _parquet_about(name: str) -> dict[str, Any]:
     import pyarrow.parquet
 
-    found = (pyarrow.parquet.read_schema(name).metadata or {}).get(b"nafs", b"{}")
+    return _parsed_about((pyarrow.parquet.read_schema(name).metadata or {}).get(b"nafs", b"{}"), name)
+
+
+def _parsed_about(text: bytes, name: str) -> dict[str, Any]:
     try:
-        about = parse_json(found)
+        about = parse_json(text)
     except ValueError:
         return {}
     return _checked_about(about, name)
