@@ -12,7 +12,7 @@ export NAFS_DATA_HOME
 WORKERS ?= 2
 QUIET_THREADS := OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test test-slow lint format bench docs torture sanitize compilers clean
+.PHONY: demo test test-slow lint format bench docs docs-data torture sanitize compilers clean
 
 demo: $(VENV)/all
 	$(BIN)/nafs demo --force
@@ -35,6 +35,10 @@ format: $(VENV)/lint
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python tools/check_links.py docs/_build/html
+
+# The data set of the example that needs one.
+docs-data: $(VENV)/docs
+	$(BIN)/nafs datasets fetch amazon-photo
 
 # The main benchmarks, about 15 minutes; BENCH=all runs every one, BENCH="order disk" these two. The results go
 # into docs/performance.md. Fails if a bound is missed.

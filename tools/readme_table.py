@@ -1,0 +1,87 @@
+"""Write the measured figures of the README from docs/data: python tools/readme_table.py.
+
+Quality comes from reproduction.json (``nafs reproduce``), speed from performance.json (``python
+benchmarks/run.py peers``). A system without a measured cell gets a dash.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+START, END = "<!-- figures: python tools/readme_table.py -->\n", "<!-- /figures -->\n"
+GRAPH = "cora"
+# System as its cells name it, what the table calls it, and what it needs.
+SYSTEMS = (
+    ("NAFS-mean, K=20, r=0,0.1,0.2,0.3,0.4,0.5", "**nafs**, 20 hops, nothing tuned", "nothing"),
+    ("raw features", "the features alone", "nothing"),
+    ("SGC", "SGC: plain smoothing", "nothing"),
+    ("FastRP", "FastRP: edges alone", "nothing"),
+    ("DeepWalk", "DeepWalk: edges alone", "training"),
+    ("GAE", "graph autoencoder (GAE)", "training"),
+    ("VGAE", "variational graph autoencoder", "training"),
+    ("GCN", "GCN", "training, labels"),
+    ("DAGNN", "DAGNN", "training, labels"),
+)
+TASKS = (("links", "AUC"), ("clustering", "NMI"), ("classification", "ACC"))
+
+
+def main() -> None:
+    """Replace the figures between the marks."""
+    cells = json.loads((ROOT / "docs/data/reproduction.json").read_text(encoding="utf-8"))
+    path = ROOT / "docs/data/performance.json"
+    lines = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    readme = ROOT / "README.md"
+    before, start, rest = readme.read_text(encoding="utf-8").partition(START)
+    _, end, after = rest.partition(END)
+    if not (start and end):
+        raise SystemExit(f"README.md must have the marks {START.strip()} and {END.strip()}")
+    text = before + start + "\n".join([*table(cells), "", *speed(lines)]) + "\n" + end + after
+    readme.write_text(text, encoding="utf-8")
+
+
+def table(cells: dict[str, Any]) -> list[str]:
+    """Quality and CPU time of every system that has at least one cell."""
+    rows = [
+        "| on Cora | needs | links, AUC | clusters, NMI | classes, accuracy | CPU time |",
+        "|---|---|---|---|---|---|",
+    ]
+    for system, title, needs in SYSTEMS:
+        values = {task: values_of(cells, task, system) for task, _ in TASKS}
+        if any(values.values()):
+            figures = [shown([v for cell in values[task] for v in cell[measure]]) for task, measure in TASKS]
+            cpu = [second for task, _ in TASKS for cell in values[task] for second in cell["cpu"]]
+            time = f"{mean(cpu):.2g} s" if mean(cpu) < 10 else f"{mean(cpu):.0f} s"
+            rows.append(f"| {' | '.join((title, needs, *figures, time))} |")
+    return rows
+
+
+def values_of(cells: dict[str, Any], task: str, system: str) -> list[dict[str, Any]]:
+    """The measured values of a system, one record for each seed or split."""
+    prefix = f"{task}/{GRAPH}/{system}/"
+    records = [cell["values"] for key, cell in cells.items() if key.startswith(prefix)]
+    return [record for record in records if "cpu" in record]
+
+
+def shown(values: list[float]) -> str:
+    """Mean and deviation in per cent."""
+    if not values:
+        return "–"
+    spread = f" ± {100 * stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{100 * mean(values):.1f}{spread}"
+
+
+def speed(lines: list[dict[str, Any]]) -> list[str]:
+    """Ratios to other libraries, as the benchmark printed them."""
+    peers = [line for line in lines if line["benchmark"] == "peers"]
+    if not peers:
+        return []
+    ratios = "; ".join(f"{line['ratio']:.1f} {line['name']}" for line in peers)
+    return [f"Speed, as ratios of times (`python benchmarks/run.py peers`): {ratios}.", ""]
+
+
+if __name__ == "__main__":
+    main()
