@@ -31,12 +31,17 @@ def main(files: list[str]) -> None:
         lines = merge(lines, read_lines(Path(file)))
     lines.sort(key=lambda line: line["benchmark"])
     write_lines(LINES, lines)
+    for path, text in pages(lines).items():
+        path.write_text(text, encoding="utf-8")
+
+
+def pages(lines: list[dict[str, Any]]) -> dict[Path, str]:
+    """The pages with their tables written anew."""
     tables = {name: table(list(part)) for name, part in groupby(lines, key=lambda line: line["benchmark"])}
     if SCALE.exists():
         tables["scale"] = scale_table(json.loads(SCALE.read_text(encoding="utf-8")))
-    for page in ("performance.md", "scaling.md"):
-        path = ROOT / "docs" / page
-        path.write_text(fill(path.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    paths = [ROOT / "docs" / name for name in ("performance.md", "scaling.md")]
+    return {path: fill(path.read_text(encoding="utf-8"), tables) for path in paths}
 
 
 def fill(text: str, tables: dict[str, list[str]]) -> str:

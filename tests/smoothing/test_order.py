@@ -10,13 +10,15 @@ import pytest
 import scipy.sparse as sp
 from random_graphs import hub_graph, random_graph
 
+from nafs import Graph
+from nafs._support.errors import InputError
 from nafs.datasets import power_law
 from nafs.graph import read_adjacency, read_features
 from nafs.smoothing import Method, _kernel
 from nafs.smoothing.distances import DISTANCES
 from nafs.smoothing.ensembles import ENSEMBLES
 from nafs.smoothing.hops import Hops
-from nafs.smoothing.order import community_order
+from nafs.smoothing.order import community_order, with_order
 from nafs.smoothing.weightings import WEIGHTINGS
 
 
@@ -161,3 +163,45 @@ def test_the_order_can_be_interrupted():
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "interrupted"
+
+
+def test_a_saved_order_is_used_again_and_changes_no_bit(tmp_path, monkeypatch):
+    graph = power_law(3000, average_degree=8, n_features=4, seed=5)
+    graph.save(tmp_path / "plain")
+    target = tmp_path / "ordered"
+    main_convert(tmp_path / "plain", target)
+    loaded = Graph.load(target)
+    expected = community_order(graph.adjacency)
+    assert np.array_equal(loaded.adjacency.order, expected.nodes)
+
+    def find(*_arguments):
+        raise AssertionError("the order was found again")
+
+    monkeypatch.setattr("nafs.smoothing.order._kernel", _NoOrder(find))
+    again = community_order(loaded.adjacency)
+    assert np.array_equal(again.graph.indices, expected.graph.indices)
+
+
+class _NoOrder:
+    """The kernel without its search for an order."""
+
+    def __init__(self, find):
+        self.community_order = find
+
+    def __getattr__(self, name):
+        return getattr(_kernel, name)
+
+
+def main_convert(source, target):
+    subprocess.run(
+        [sys.executable, "-m", "nafs", "convert", source, target, "--order", "--quiet"], check=True
+    )
+
+
+@pytest.mark.parametrize("wrong", [[0, 1, 1], [0, 1, 3], [-1, 0, 1]])
+def test_a_damaged_order_is_refused(tmp_path, wrong):
+    graph = Graph(with_order(read_adjacency(star(3))))
+    graph.save(tmp_path / "graph")
+    np.save(tmp_path / "graph" / "order.npy", np.array(wrong, np.int32))
+    with pytest.raises(InputError, match=r"order\.npy does not list every node once"):
+        Graph.load(tmp_path / "graph")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from copy import copy
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,12 @@ import typer
 
 from nafs._support.atomic import check_target
 from nafs._support.errors import InputError, Parameter
-from nafs.cli.flags import command, flag
+from nafs._support.scratch import scratch_in
+from nafs.cli.flags import command, flag, switch
 from nafs.cli.options import OUTPUT, Force, Printing, beside
 from nafs.cli.reading import Edges, Reading, read
 from nafs.graph import Graph
+from nafs.smoothing.order import with_order
 from nafs.writers import write_graph, write_nodes
 from nafs.writers.graphs import check_graph_target, write_edges
 
@@ -41,6 +44,14 @@ def convert(
             panel=OUTPUT,
         ),
     ] = None,
+    order: Annotated[
+        bool,
+        switch(
+            "--order",
+            help="Save the order of nodes by community with the graph, so that later runs need not find it.",
+            panel=OUTPUT,
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Write a graph in another format.
@@ -61,7 +72,13 @@ def convert(
                 Parameter("output"), " and ", Parameter("nodes_out"), f" are the same file, {nodes_out}"
             )
         check_target(Path(nodes_out), force=force)
+    if order and (to_stdout or Path(output).suffix):
+        raise InputError(Parameter("order", True), f" is for folders; {output} has no place for an order")
     graph = read(run, edges, reading, scratch_dir=beside(output))
+    if order:
+        with run.stage("order"):
+            graph = copy(graph)
+            graph.adjacency = with_order(graph.adjacency, allocate=scratch_in(beside(output)))
     with run.stage("write"):
         if nodes_out is not None:
             write_nodes(graph, nodes_out, force=force)

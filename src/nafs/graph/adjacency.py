@@ -32,13 +32,15 @@ _ROWS = 1 << 18  # per block
 class Adjacency:
     """Neighbour lists of n nodes: row i holds ``indices[indptr[i]:indptr[i + 1]]``.
 
-    Built by :func:`read_adjacency`; the arrays are not checked again.
+    Built by :func:`read_adjacency`; the arrays are not checked again. ``order`` lists the nodes by community
+    where that is known, so that nobody needs to find it again.
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     weights: NDArray[np.float32] | None = None
     directed: bool = False
+    order: NDArray[np.int32] | None = None
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"

@@ -23,7 +23,7 @@ MARKER = "graph.json"
 FORMAT, VERSION = "nafs-graph", 1
 _ARRAYS = (
     *("indptr", "indices", "weights", "features", "features_indptr", "features_indices", "features_values"),
-    *("ids", "ids_offsets", "ids_text", "labels"),
+    *("ids", "ids_offsets", "ids_text", "labels", "order"),
 )
 
 
@@ -41,6 +41,8 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
     arrays: dict[str, NDArray[Any]] = {"indptr": adjacency.indptr, "indices": adjacency.indices}
     if adjacency.weights is not None:
         arrays["weights"] = adjacency.weights
+    if adjacency.order is not None:
+        arrays["order"] = adjacency.order
     if features is not None:
         about["features"] = features.shape[1]
         about["encoded"] = features.encoding is not None
@@ -79,7 +81,9 @@ def _assemble(folder: Path, about: dict[str, Any], mmap: bool) -> Graph:
         _take(folder, arrays, "indices", np.int32, about["stored_edges"]),
         _take(folder, arrays, "weights", np.float32, about["stored_edges"]) if "weights" in arrays else None,
         bool(about["directed"]),
+        _take(folder, arrays, "order", np.int32, n) if "order" in arrays else None,
     )
+    _check_order(folder, adjacency.order)
     _check_rows(folder, "indptr", adjacency.indptr, adjacency.indices, n)
     weights = adjacency.weights
     if (
@@ -184,6 +188,16 @@ def _check_rows(folder: Path, name: str, indptr: NDArray[Any], indices: NDArray[
         raise _damaged(folder, f"{name}.npy does not ascend from 0 to the number of stored values")
     if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < columns:
         raise _damaged(folder, f"an index beside {name}.npy is outside 0..{columns - 1}")
+
+
+def _check_order(folder: Path, order: NDArray[np.int32] | None) -> None:
+    if order is None or not len(order):
+        return
+    seen = np.zeros(len(order), bool)
+    if 0 <= int(order.min()) <= int(order.max()) < len(order):
+        seen[order] = True
+    if not seen.all():
+        raise _damaged(folder, "order.npy does not list every node once")
 
 
 def _pack_ids(ids: Any) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ Every row keeps the order of its neighbours, so that sums are taken as before an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +46,7 @@ def community_order(
     allocate: Allocate = np.empty,
     nodes: NDArray[np.int32] | None = None,
 ) -> Order:
-    """Renumber a graph by its communities.
+    """Renumber a graph by its communities, in the order that was saved with it if there is one.
 
     Parameters
     ----------
@@ -73,21 +73,32 @@ def community_order(
     """
     n, edges, weights = graph.n_nodes, graph.n_stored, graph.weights
     if nodes is None:
-        nodes = allocate((n,), np.int32)
-        buffer = allocate((_kernel.order_bytes(n, edges),), np.uint8)
-        _kernel.community_order(graph.indptr, graph.indices, weights, nodes, buffer)
-        del buffer
+        nodes = graph.order if graph.order is not None else _find(graph, allocate)
     indptr, indices = allocate((n + 1,), np.int64), allocate((edges,), np.int32)
     renumbered = None if weights is None else allocate((edges,), np.float32)
     _kernel.renumber(graph.indptr, graph.indices, weights, nodes, indptr, indices, renumbered, n_threads)
     return Order(nodes, Adjacency(indptr, indices, renumbered, graph.directed))
 
 
+def with_order(graph: Adjacency, *, allocate: Allocate = np.empty) -> Adjacency:
+    """The same graph with its nodes by community in ``order``, to be saved with it."""
+    return replace(graph, order=_find(graph, allocate))
+
+
+def _find(graph: Adjacency, allocate: Allocate) -> NDArray[np.int32]:
+    """The nodes by community."""
+    nodes = allocate((graph.n_nodes,), np.int32)
+    buffer = allocate((_kernel.order_bytes(graph.n_nodes, graph.n_stored),), np.uint8)
+    _kernel.community_order(graph.indptr, graph.indices, graph.weights, nodes, buffer)
+    return nodes
+
+
 def order_nbytes(graph: Adjacency) -> tuple[int, int]:
     """Bytes that :func:`community_order` takes at most while it runs, and bytes of its result."""
     n, edges = graph.n_nodes, graph.n_stored
     result = 12 * n + 8 + (4 if graph.weights is None else 8) * edges
-    return max(4 * n + _kernel.order_bytes(n, edges), 4 * n + result), result
+    finding = 0 if graph.order is not None else 4 * n + _kernel.order_bytes(n, edges)
+    return max(finding, 4 * n + result), result
 
 
 def order_pays(n_columns: int, n_hops: int, n_threads: int) -> bool:
