@@ -5,7 +5,7 @@ one with 15 neighbors, for 2,000 rows drawn at random: 1 if the neighbors on the
 embedding, 0.5 if the map is random. Landmarks are also used where all rows could be laid out, to see what
 they cost.
 
-``python benchmarks/bench_layout.py`` writes the table of docs/report.md.
+``python tools/report_figures.py layouts`` writes the table of docs/report.md from the same measurements.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def ours(rows: np.ndarray) -> np.ndarray:
     return maps.layout(rows, n_threads=THREADS)
 
 
-def landmarks(rows: np.ndarray) -> np.ndarray:
+def quarter(rows: np.ndarray) -> np.ndarray:
     return maps.landmark_layout(rows, n_landmarks=len(rows) // 4, n_threads=THREADS)
 
 

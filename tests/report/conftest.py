@@ -74,12 +74,16 @@ class Browser:
             time.sleep(0.1)
         raise AssertionError("the map never rests")
 
+    def kept(self):
+        """How many nodes are in the foreground."""
+        return self.run("return nafs.state.kept")
+
     def errors(self):
         return [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
+def started(downloads):
+    """A headless browser that saves files in a folder."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="pip install selenium")
     if CHROMIUM is None or DRIVER is None:
         pytest.skip("a browser is needed: apt install chromium chromium-driver")
@@ -87,11 +91,17 @@ def browser(tmp_path_factory):
     options.binary_location = CHROMIUM
     for argument in (*_HEADLESS, *_SOFTWARE_GRAPHICS):
         options.add_argument(argument)
-    downloads = tmp_path_factory.mktemp("downloads")
     options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.command_executor.client_config.timeout = 600  # a busy machine must not end the session
     browser = Browser(driver, downloads)
     browser.resize(1280, 800)
+    return browser
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    browser = started(tmp_path_factory.mktemp("downloads"))
     yield browser
-    driver.quit()
+    browser.driver.quit()

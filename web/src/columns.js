@@ -3,7 +3,7 @@
 import { at, count, element, short } from "./dom.js";
 import { LOOKS, classColour, css, ramp } from "./colours.js";
 import { histogram } from "./charts.js";
-import { showValue } from "./data.js";
+import { isServed, showValue } from "./data.js";
 
 const MOST_VALUES = 40;
 
@@ -44,6 +44,13 @@ export function buildFilters(data, state) {
   build();
 }
 
+async function askFilter(state, column, i, field, wanted) {
+  const answer = await fetch(`filter/${i}?${encodeURIComponent(wanted)}`);
+  if (!answer.ok || field.value.toLowerCase() !== wanted) return;
+  const inside = new Uint8Array(await answer.arrayBuffer());
+  state.setFilter(column.title, node => inside[node] === 1);
+}
+
 function filterOf(data, state, column, i) {
   const id = "filter" + i, part = element("section", { class: "filter" }, element("h3", {}, column.title), column.explain ? element("p", { class: "explain" }, column.explain) : null);
   if (column.kind === "category") {
@@ -53,7 +60,8 @@ function filterOf(data, state, column, i) {
   } else if (column.kind === "text") {
     part.append(element("input", { id, type: "search", placeholder: "contains …", "aria-label": column.title + " contains", oninput: event => {
       const wanted = event.target.value.toLowerCase();
-      state.setFilter(column.title, wanted ? node => column.values[node]?.toLowerCase().includes(wanted) : null);
+      if (wanted && isServed(column)) askFilter(state, column, i, event.target, wanted);
+      else state.setFilter(column.title, wanted ? node => column.values[node]?.toLowerCase().includes(wanted) : null);
     } }));
   } else {
     const [low, high] = column.range, isDate = column.kind === "date";

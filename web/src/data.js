@@ -49,7 +49,10 @@ function joined(planes, Kind) {
 
 export const isMissing = (column, node) =>
   column.kind === "category" ? column.values[node] >= column.names.length
-    : column.kind === "text" ? column.values[node] === null : Number.isNaN(column.values[node]);
+    : column.kind === "text" ? (column.values?.[node] ?? null) === null : Number.isNaN(column.values[node]);
+
+// Texts of a served page stay with the server, which sends those of the selected node.
+export const isServed = column => column.kind === "text" && !column.values;
 
 export function show(column, node) {
   if (isMissing(column, node)) return "unknown";

@@ -1,14 +1,15 @@
 // The nodes in the foreground as a CSV file.
 
-import { isMissing, show } from "./data.js";
+import { isMissing, isServed, show } from "./data.js";
 
 const quoted = text => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
 export function asCsv(data, active) {
-  const lines = [["id", ...data.columns.map(column => column.title)].map(quoted).join(",")];
+  const columns = data.columns.filter(column => !isServed(column));
+  const lines = [["id", ...columns.map(column => column.title)].map(quoted).join(",")];
   for (let node = 0; node < data.n; node++) {
     if (!active[node]) continue;
-    const values = data.columns.map(column => isMissing(column, node) ? "" : column.kind === "number" ? String(column.values[node]) : show(column, node));
+    const values = columns.map(column => isMissing(column, node) ? "" : column.kind === "number" ? String(column.values[node]) : show(column, node));
     lines.push([data.ids[node], ...values].map(quoted).join(","));
   }
   return lines.join("\r\n") + "\r\n";

@@ -4,7 +4,7 @@ import { buildAbout } from "./about.js";
 import { buildClusters, clusterLabels } from "./clusters.js";
 import { coloursOf, isDark } from "./colours.js";
 import { buildFilters, buildLegend } from "./columns.js";
-import { readData, show } from "./data.js";
+import { isServed, readData, show } from "./data.js";
 import { at, count, element } from "./dom.js";
 import { asCsv, download } from "./export.js";
 import { PointMap } from "./map.js";
@@ -56,7 +56,7 @@ function start(data) {
     const tip = at("tip");
     tip.hidden = node < 0;
     if (node < 0) return;
-    tip.replaceChildren(element("strong", {}, data.ids[node]), ...data.columns.slice(0, 9).map(column => element("div", {}, element("span", {}, column.title), element("b", {}, show(column, node)))));
+    tip.replaceChildren(element("strong", {}, data.ids[node]), ...data.columns.filter(column => !isServed(column)).slice(0, 9).map(column => element("div", {}, element("span", {}, column.title), element("b", {}, show(column, node)))));
     const box = at("map").getBoundingClientRect();
     tip.style.left = Math.max(4, Math.min(x + 14, box.width - tip.offsetWidth - 6)) + "px";
     tip.style.top = Math.max(4, Math.min(y + 14, box.height - tip.offsetHeight - 6)) + "px";

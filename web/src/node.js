@@ -3,7 +3,7 @@
 import { at, count, element } from "./dom.js";
 import { bars } from "./charts.js";
 import { colourOf, css, scaled } from "./colours.js";
-import { isMissing, show } from "./data.js";
+import { isMissing, isServed, show } from "./data.js";
 
 export class NodePanel {
   constructor(data, state, select) { Object.assign(this, { data, state, select }); }
@@ -39,6 +39,7 @@ export class NodePanel {
     let facts;
     try { facts = await this.facts(node); } catch (error) { panel.append(element("p", { class: "soft" }, "The details could not be loaded: " + error.message)); return {}; }
     if (this.state.selected !== node) return {};
+    if (facts.texts) panel.replaceChildren(heading, this.table(node, facts.texts));
     if (facts.weights) {
       panel.append(this.heading("Hops it listens to", "How much each distance in the graph counts in this node's vector."),
         element("p", { id: "hops" }, hopSentence(facts.weights)), bars(facts.weights, "Weight of each hop"));
@@ -61,8 +62,8 @@ export class NodePanel {
 
   heading(title, explanation) { return element("div", { class: "head" }, element("h3", {}, title), element("p", { class: "explain" }, explanation)); }
 
-  table(node) {
-    const rows = this.data.columns.map(column => element("tr", {}, element("th", { scope: "row", title: column.explain }, column.title), element("td", {}, show(column, node))));
+  table(node, texts = {}) {
+    const rows = this.data.columns.map((column, i) => element("tr", {}, element("th", { scope: "row", title: column.explain }, column.title), element("td", {}, isServed(column) ? texts[i] ?? "" : show(column, node))));
     return element("table", { class: "facts" }, element("tbody", {}, ...rows));
   }
 

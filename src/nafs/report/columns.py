@@ -19,7 +19,7 @@ from nafs.readers.tables import Table, TableOptions
 
 MOST_COLUMNS = 12  # shown unless columns are named
 MOST_CLASSES = 1000  # different values of a category
-MOST_TEXT = 400  # letters kept of one text
+MOST_TEXT, MOST_SERVED_TEXT = 400, 100_000  # letters kept of one text, in a file and on a server
 _WIDE = 40  # numeric columns in a table that is a matrix of features rather than facts to look at
 _SKEWED = 30.0  # largest over median value from which colours follow the logarithm
 
@@ -47,11 +47,11 @@ class Column:
     source: str = "yours"
     explain: str = ""
 
-    def for_page(self) -> dict[str, Any]:
-        """What the page needs of it."""
+    def for_page(self, most_text: int = MOST_TEXT) -> dict[str, Any]:
+        """What the page needs of it; texts are cut after ``most_text`` letters."""
         common = {"title": self.title, "kind": self.kind, "source": self.source, "explain": self.explain}
         if self.kind == "text":
-            texts = [None if text is None else text[:MOST_TEXT] for text in self.values]
+            texts = [None if text is None else text[:most_text] for text in self.values]
             return common | {"values": texts}
         if self.kind == "category":
             codes = np.where(self.values < 0, len(self.names), self.values)

@@ -17,7 +17,7 @@ from nafs.embedding import Embedding
 from nafs.graph import Graph, Labels
 from nafs.pictures.layout import layout, quantised
 from nafs.pipeline import features_again
-from nafs.report.columns import Column, label_column
+from nafs.report.columns import MOST_SERVED_TEXT, MOST_TEXT, Column, label_column
 from nafs.report.hops import mean_weights, replayed, speed_card, weights_for_page
 from nafs.report.neighbours import NEAREST, SUGGESTED, links_for_page, nearest_for_page, suggestions_for_page
 from nafs.selection.reduction import reduce
@@ -60,7 +60,8 @@ def collect(
     replay : bool
         Whether to add the maps of a sample at several numbers of hops.
     details : bool
-        Whether the neighbours of each node are part of it; a server can answer for them instead.
+        Whether the neighbours of each node and short texts are part of it, as in a file; a server can answer
+        for them instead.
     run : dict, optional
         Facts about the run, such as its time, to be shown.
     seed : int
@@ -142,7 +143,8 @@ def collect(
     times = dict(run or {}) | {name: f"{seconds:.1f} s" for name, seconds in part.seconds.items()}
     cards.append({"title": "Time and memory", "rows": [[name, value] for name, value in times.items()]})
     data["cards"] = cards
-    data["columns"] = [column.for_page() for column in shown]
+    letters = MOST_TEXT if details else MOST_SERVED_TEXT
+    data["columns"] = [column.for_page(letters) for column in shown]
     first = next((i for i, one in enumerate(shown) if one.kind == "category" and one.source == "yours"), None)
     data["colour"] = data["clusters"]["column"] if first is None else first
     return data

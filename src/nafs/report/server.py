@@ -1,7 +1,7 @@
-"""The page from a server on this machine: for graphs whose neighbours do not fit into a file.
+"""The page from a server on this machine: for graphs whose neighbours and texts do not fit into a file.
 
 It listens on the loopback address only and answers only requests that name it, so that no other site can
-reach it through a browser. Neighbours are computed when a node is selected.
+reach it through a browser. Neighbours are computed when a node is selected; texts stay in a Parquet file.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
@@ -17,9 +18,12 @@ from nafs.graph import Graph
 from nafs.report.neighbours import LINKS, NEAREST, SUGGESTED, suggestions
 from nafs.report.packing import pack
 from nafs.report.page import render_for_server
+from nafs.report.texts import TextTable
 from nafs.similarity.nearest import unit_rows
 
 LOOPBACK = "127.0.0.1"
+MATCHES = 12  # of a search
+MOST_WORDS = 200  # letters of a search
 
 
 class PageServer(ThreadingHTTPServer):
@@ -42,7 +46,11 @@ class PageServer(ThreadingHTTPServer):
     ) -> None:
         super().__init__((LOOPBACK, port), _Handler)
         self.page = render_for_server("data").encode()
-        self.packed = pack(data | {"server": True, "detailsNote": ""})
+        columns = list(data["columns"])
+        self.texts = TextTable({i: one["values"] for i, one in enumerate(columns) if one["kind"] == "text"})
+        for i in self.texts.columns:
+            columns[i] = {name: value for name, value in columns[i].items() if name != "values"}
+        self.packed = pack(data | {"server": True, "detailsNote": "", "columns": columns})
         self.rows = unit_rows(embedding.matrix)
         self.graph = graph
         self.weights = data.get("weights")
@@ -60,7 +68,8 @@ class PageServer(ThreadingHTTPServer):
         near = np.argpartition(-scores, count - 1)[:count] if count else np.zeros(0, np.int64)
         near = near[np.lexsort((near, -scores[near]))]
         facts: dict[str, Any] = {
-            "nearest": [{"row": int(row), "score": float(scores[row])} for row in near[:NEAREST]]
+            "nearest": [{"row": int(row), "score": float(scores[row])} for row in near[:NEAREST]],
+            "texts": self.texts.of(node),
         }
         if self.graph is not None:
             adjacency = self.graph.adjacency
@@ -78,6 +87,11 @@ class PageServer(ThreadingHTTPServer):
             facts["weights"] = (values / max(values.sum(), 1e-30)).tolist()
         return facts
 
+    def server_close(self) -> None:
+        """Stop listening, and delete the texts."""
+        super().server_close()
+        self.texts.__exit__(None, None, None)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: PageServer
@@ -90,16 +104,23 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(self.server.page, "text/html; charset=utf-8")
         elif self.path == "/data":
             self._answer(self.server.packed, "application/octet-stream")
-        elif self._node() is not None:
-            facts = self.server.facts(self._node() or 0)
-            self._answer(json.dumps(facts).encode(), "application/json")
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        """Answer for a node (/node/7), words (/search?words), or words in a column (/filter/3?words)."""
+        address = urlsplit(self.path)
+        words, texts = unquote(address.query)[:MOST_WORDS], self.server.texts
+        node, column = _number(address.path, "/node/"), _number(address.path, "/filter/")
+        if node is not None and node < len(self.server.rows):
+            self._answer(json.dumps(self.server.facts(node)).encode(), "application/json")
+        elif address.path == "/search":
+            self._answer(json.dumps(texts.search(words, MATCHES)).encode(), "application/json")
+        elif column in texts.columns and column is not None:
+            inside = texts.containing(column, words, len(self.server.rows))
+            self._answer(inside.tobytes(), "application/octet-stream")
         else:
             self.send_error(404)
-
-    def _node(self) -> int | None:
-        text = self.path.removeprefix("/node/")
-        is_number = text != self.path and text.isascii() and text.isdigit()
-        return int(text) if is_number and len(text) < 12 and int(text) < len(self.server.rows) else None
 
     def _answer(self, content: bytes, kind: str) -> None:
         self.send_response(200)
@@ -112,3 +133,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing: requests are no news."""
+
+
+def _number(path: str, prefix: str) -> int | None:
+    text = path.removeprefix(prefix)
+    is_number = text != path and text.isascii() and text.isdigit() and len(text) < 12
+    return int(text) if is_number else None
