@@ -12,7 +12,7 @@ export NAFS_DATA_HOME
 WORKERS ?= 2
 QUIET_THREADS := OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test test-slow lint format bench docs docs-data torture sanitize compilers clean
+.PHONY: demo test test-slow lint format bench docs docs-data torture sanitize compilers wheel clean
 
 demo: $(VENV)/all
 	$(BIN)/nafs demo --force
@@ -54,6 +54,9 @@ torture: $(VENV)/test
 sanitize: $(VENV)/test
 	PYTHON=$(abspath $(BIN)/python) tools/sanitize.sh
 
+wheel: $(VENV)/wheels
+	PYTHON=$(abspath $(BIN)/python) tools/check_wheel.sh
+
 compilers: $(VENV)/test
 	PYTHON=$(abspath $(BIN)/python) tools/compilers.sh
 
@@ -70,7 +73,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet $(VENV)/wheel/*.whl
 	touch $@
 
-$(VENV)/all $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs: $(VENV)/%: $(VENV)/installed
+$(VENV)/all $(VENV)/test $(VENV)/lint $(VENV)/bench $(VENV)/docs $(VENV)/wheels: $(VENV)/%: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet "$$(ls $(VENV)/wheel/*.whl)[$*]"
 	touch $@
 

@@ -31,10 +31,13 @@ def write_pages(folder: Path) -> None:
 def packages() -> str:
     """The public names of every package that is not re-exported by `nafs` itself."""
     parts = ["# Packages\n\nWhat each package exports beside the names of `nafs` itself.\n"]
+    listed: list[Any] = []  # a name that two packages export stands with the first
     for name in PACKAGES:
         module = import_module(f"nafs.{name}")
         summary = (module.__doc__ or "").strip().splitlines()[0].strip()
         values = {key: getattr(module, key) for key in public_names(module)}
+        values = {key: value for key, value in values.items() if not any(value is known for known in listed)}
+        listed += values.values()
         parts += [f"## nafs.{name}\n", f"{summary}\n"]
         parts += [
             "```{eval-rst}",

@@ -118,7 +118,7 @@ def test_the_reference_has_every_public_name():
     listed = re.findall(r"^   (\w+)$", (DOCS / "reference" / "api.md").read_text(), re.M)
     assert sorted(listed) == sorted(nafs.__all__)
     text = pages.packages()
-    for package in ("datasets", "model", "tasks", "pictures"):
+    for package in ("datasets", "model", "links", "pictures"):
         module = getattr(nafs, package, None) or __import__(f"nafs.{package}", fromlist=["x"])
         for name in pages.public_names(module):
             assert re.search(rf"(^   {name}$|`{name}`)", text, re.M), f"nafs.{package}.{name}"
