@@ -76,11 +76,14 @@ def shown(values: list[float]) -> str:
 
 def speed(lines: list[dict[str, Any]]) -> list[str]:
     """Ratios to other libraries, as the benchmark printed them."""
-    peers = [line for line in lines if line["benchmark"] == "peers"]
+    peers = [line for line in lines if line["benchmark"] == "peers" and " / nafs, " in line["name"]]
     if not peers:
         return []
-    ratios = "; ".join(f"{line['ratio']:.1f} {line['name']}" for line in peers)
-    return [f"Speed, as ratios of times (`python benchmarks/run.py peers`): {ratios}.", ""]
+    rows = ["| measured by `python benchmarks/run.py peers` | nafs is faster by |", "|---|---|"]
+    for line in peers:
+        other, _, task = line["name"].partition(" / nafs, ")
+        rows.append(f"| {other}: {task} | {line['ratio']:.1f} × |")
+    return [*rows, ""]
 
 
 if __name__ == "__main__":
