@@ -126,12 +126,12 @@ def _distinct(rng: np.random.Generator, population: int, count: int) -> NDArray[
         kept = np.ones(population, bool)
         kept[left_out] = False
         return np.flatnonzero(kept)
-    found = np.zeros(0, np.int64)
-    while len(found) < count:
-        more = rng.integers(0, population, int((count - len(found)) * 1.05) + 16)
-        found = np.unique(np.concatenate([found, more]))
-    drop = len(found) - count
-    return found if not drop else np.delete(found, rng.choice(len(found), drop, replace=False))
+    distinct = np.zeros(0, np.int64)
+    while len(distinct) < count:
+        more = rng.integers(0, population, int((count - len(distinct)) * 1.05) + 16)
+        distinct = np.unique(np.concatenate([distinct, more]))
+    drop = len(distinct) - count
+    return distinct if not drop else np.delete(distinct, rng.choice(len(distinct), drop, replace=False))
 
 
 def _planted(

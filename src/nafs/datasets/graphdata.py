@@ -39,12 +39,12 @@ def load_graphdata(path: str | Path) -> tuple[Any, Any, Any]:
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            found = [_member(archive, path, name) for name in ("node_attr", "adj_matrix", "node_label")]
+            members = [_member(archive, path, name) for name in ("node_attr", "adj_matrix", "node_label")]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         if isinstance(error, (FileNotFoundError, PermissionError)):
             raise
         raise InputError(f"{path} is not a whole .npz archive ({error})") from None
-    features, adjacency, labels = found
+    features, adjacency, labels = members
     return features, adjacency, np.asarray(labels)
 
 

@@ -101,13 +101,13 @@ def _check(entry: Entry, graph: Graph) -> None:
     """A file that passed its checksum must also give the counts that are known of it."""
     assert graph.features is not None
     assert graph.labels is not None
-    found = {
+    counts = {
         "nodes": graph.n_nodes,
         "features": graph.features.shape[1],
         "edges": graph.n_edges,
         "classes": len(graph.labels.classes),
     }
-    for what, count in found.items():
+    for what, count in counts.items():
         expected = getattr(entry, what)
         if expected is not None and expected != count:
             raise InputError(f"{entry.name}: read {count:,} {what} where {expected:,} are known")

@@ -32,12 +32,12 @@ class _Bounded(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self.stream.read(len(buffer))
-        self.left -= len(found)
+        chunk = self.stream.read(len(buffer))
+        self.left -= len(chunk)
         if self.left < 0:
             raise InputError(f"{self.where} unpacks to more than is plausible")
-        buffer[: len(found)] = found
-        return len(found)
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:

@@ -175,19 +175,19 @@ def sorted_adjacency(
     if places is not None:
         sources, targets = (_moved(array, places, bounds) for array in (sources, targets))
     weighted = weights is not None and not _all_ones(weights)
-    given = {"s": sources, "t": targets} | ({"w": weights} if weights is not None else {})
+    listed = {"s": sources, "t": targets} | ({"w": weights} if weights is not None else {})
     loops, zeros = self_loops or "s <> t", weights is None or "w <> 0"
     kept = f"{loops} AND {zeros}"
     # Duplicates add up; the directions of an edge then have the larger weight of the two.
-    merged = f"SELECT s, t, sum(w) AS w FROM given WHERE {kept} GROUP BY s, t"
+    merged = f"SELECT s, t, sum(w) AS w FROM listed WHERE {kept} GROUP BY s, t"
     if not weighted:
-        merged = f"SELECT DISTINCT s, t, 1 AS w FROM given WHERE {kept}"
+        merged = f"SELECT DISTINCT s, t, 1 AS w FROM listed WHERE {kept}"
     both = "m" if directed else "(SELECT s, t, w FROM m UNION ALL SELECT t, s, w FROM m)"
     with duckdb_connection(bounds) as duck:
-        duck.register("given", pa.table(given))
-        ((there,),) = _rows(duck, f"SELECT count(*) FROM given WHERE {zeros}")
+        duck.register("listed", pa.table(listed))
+        ((there,),) = _rows(duck, f"SELECT count(*) FROM listed WHERE {zeros}")
         ((different_loops,),) = _rows(
-            duck, f"SELECT count(*) FROM (SELECT DISTINCT s FROM given WHERE {zeros} AND s = t)"
+            duck, f"SELECT count(*) FROM (SELECT DISTINCT s FROM listed WHERE {zeros} AND s = t)"
         )
         _rows(duck, f"CREATE TABLE m AS {merged}")
         ((one_way,),) = _rows(duck, "SELECT count(*) FROM m")

@@ -266,12 +266,12 @@ def _as_float32(matrix: Any, allocate: Any) -> Any:
     """The matrix as features are held, in a file where it has to be converted."""
     if matrix.dtype == np.float32 and matrix.flags.c_contiguous:
         return matrix
-    found = allocate(matrix.shape, np.float32)
+    converted = allocate(matrix.shape, np.float32)
     step = max(1, (1 << 20) // matrix.shape[1])
     with np.errstate(over="ignore"):  # becomes inf, which is refused
         for begin in range(0, len(matrix), step):
-            found[begin : begin + step] = matrix[begin : begin + step]
-    return found
+            converted[begin : begin + step] = matrix[begin : begin + step]
+    return converted
 
 
 def _labels(
@@ -343,14 +343,14 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
     except ImportError:
         raise MissingExtraError("reading GraphML needs networkx: pip install networkx") from None
     try:
-        found = networkx.read_graphml(path)
+        network = networkx.read_graphml(path)
     except (*_GRAPHML_DAMAGE, ParseError, networkx.NetworkXError) as error:
         if isinstance(error, PermissionError):
             raise
         raise InputError(f"{path}: cannot be read as GraphML ({error})") from None
-    names = _numeric_attributes(found)
+    names = _numeric_attributes(network)
     graph: Graph = _named_error(
-        path, lambda: from_networkx(found, features=names or None, directed=directed, self_loops=self_loops)
+        path, lambda: from_networkx(network, features=names or None, directed=directed, self_loops=self_loops)
     )
     return graph
 

@@ -173,12 +173,12 @@ def from_pyg(
     labels = None
     y = getattr(data, "y", None)
     if y is not None:
-        found = _array(y)
-        if found.size == n and found.dtype.kind in "iub":
-            labels = found.reshape(-1)
+        classes = _array(y)
+        if classes.size == n and classes.dtype.kind in "iub":
+            labels = classes.reshape(-1)
         else:
             notes.append(
-                f"y of shape {found.shape} and type {found.dtype} is no class for each node: not used"
+                f"y of shape {classes.shape} and type {classes.dtype} is no class for each node: not used"
             )
     used = "edge_weight" if getattr(data, "edge_weight", None) is not None else "edge_attr"
     meanings = [("weight", None if weights is None else used), ("label", None if labels is None else "y")]
@@ -193,9 +193,10 @@ def _array(tensor: Any) -> Any:
 
 def _tensor_matrix(x: Any) -> Any:
     if getattr(x, "is_sparse", False) or "sparse" in str(getattr(x, "layout", "")):
-        found = x.detach().cpu().to_sparse_coo().coalesce()
+        coordinates = x.detach().cpu().to_sparse_coo().coalesce()
         return sp.csr_array(
-            (_array(found.values()), tuple(_array(found.indices()))), shape=tuple(found.shape)
+            (_array(coordinates.values()), tuple(_array(coordinates.indices()))),
+            shape=tuple(coordinates.shape),
         )
     return _array(x)
 

@@ -183,15 +183,15 @@ def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
             )
         return row_numbers(names)
     places = positions(table.ids, names)
-    found = int((places >= 0).sum())
-    if not found:
+    n_matches = int((places >= 0).sum())
+    if not n_matches:
         raise InputError(
             f"{table.where}: none of its ids ({_some(table.ids)}) is a node ({_some(names)}); name the id "
             "column with ",
             Parameter("id_column"),
         )
-    if found < len(table.ids):
-        notes.append(f"{table.where}: {len(table.ids) - found} of its ids are no nodes and are left out")
+    if n_matches < len(table.ids):
+        notes.append(f"{table.where}: {len(table.ids) - n_matches} of its ids are no nodes and are left out")
     return places
 
 
@@ -215,12 +215,12 @@ def _rows(table: NodeTable, places: Any) -> Any:
     if sp.issparse(features):
         padded = sp.vstack([features, sp.csr_array((1, f), dtype=features.dtype)], format="csr")
         return padded[np.where(places < 0, features.shape[0], places)]
-    found = table.allocate((len(places), f), features.dtype)
+    rows = table.allocate((len(places), f), features.dtype)
     for begin in range(0, len(places), _ROWS):
         some = places[begin : begin + _ROWS]
-        found[begin : begin + _ROWS] = features[np.maximum(some, 0)]
-        found[begin : begin + _ROWS][some < 0] = 0
-    return found
+        rows[begin : begin + _ROWS] = features[np.maximum(some, 0)]
+        rows[begin : begin + _ROWS][some < 0] = 0
+    return rows
 
 
 def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:

@@ -150,8 +150,8 @@ def _table(lines: _Lines, kind: Any, most: int, path: str) -> NDArray[Any]:
         count += len(part)
     rows = np.concatenate(parts) if parts else np.empty(0, kind)
     if len(rows) != most:
-        found = f"more than {most:,}" if len(rows) > most else f"{len(rows):,}"
-        raise InputError(f"{path}: it claims {most:,} entries and holds {found}")
+        count_text = f"more than {most:,}" if len(rows) > most else f"{len(rows):,}"
+        raise InputError(f"{path}: it claims {most:,} entries and holds {count_text}")
     return rows
 
 

@@ -98,7 +98,7 @@ def read_nodes(
     unused = [name for name in table.columns if name not in used]
     notes = [f"{path}: {table.comments} line(s) skipped as comments"] if table.comments else []
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
-    found = NodeTable(
+    nodes = NodeTable(
         ids,
         features,
         feature_names,
@@ -108,8 +108,8 @@ def read_nodes(
         allocate=(options.bounds or Bounds()).allocate,
         encoder=encoder,
     )
-    found.describe(key, label, unused)
-    return found
+    nodes.describe(key, label, unused)
+    return nodes
 
 
 def _mixed_columns(table: Table, names: Sequence[str]) -> Any:

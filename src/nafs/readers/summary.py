@@ -58,5 +58,5 @@ def edges_line(
         facts.append(f"{merging.zeros:,} of weight 0 dropped")
     kind = "directed edge" if adjacency.directed else "undirected edge"
     verb = "makes" if merging.listed == 1 else "make"
-    made = f"{counted(merging.listed, listed_as)} {verb} {counted(merging.edges, kind)}"
-    return f"{made} ({'; '.join(facts)})" if facts else made
+    counts = f"{counted(merging.listed, listed_as)} {verb} {counted(merging.edges, kind)}"
+    return f"{counts} ({'; '.join(facts)})" if facts else counts

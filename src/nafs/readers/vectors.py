@@ -143,8 +143,8 @@ def _numbers(name: str) -> NDArray[Any]:
 
 
 def _checked(matrix: Any, name: str) -> NDArray[np.float32]:
-    found = np.asarray(matrix, np.float32)
-    bad = ~np.isfinite(found).all(axis=1)
+    vectors = np.asarray(matrix, np.float32)
+    bad = ~np.isfinite(vectors).all(axis=1)
     if bad.any():
         raise InputError(f"{name}: {int(bad.sum())} of its rows hold NaN or inf; fill or drop them")
-    return found
+    return vectors

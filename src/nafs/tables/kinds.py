@@ -41,19 +41,19 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
         Kinds that the user chose, by column: "text", "category" or "ignored".
     """
     kinds, formats = _ask_skrub(table.drop_columns([name for name in table.column_names if name in forced]))
-    found = []
+    described = []
     for name in table.column_names:
         if name in forced:
-            found.append(Kind(name, forced[name], "as asked"))
+            described.append(Kind(name, forced[name], "as asked"))
         elif name not in kinds:
-            found.append(Kind(name, "ignored", "no value at all"))
+            described.append(Kind(name, "ignored", "no value at all"))
         elif kinds[name] == _DATE:
-            found.append(Kind(name, "date", "all values are dates", formats.get(name)))
+            described.append(Kind(name, "date", "all values are dates", formats.get(name)))
         elif kinds[name] == _NUMERIC:
-            found.append(Kind(name, "number", "all values are numbers"))
+            described.append(Kind(name, "number", "all values are numbers"))
         else:
-            found.append(_kind_of_words(name, read_values(table[name], "text")))
-    return found
+            described.append(_kind_of_words(name, read_values(table[name], "text")))
+    return described
 
 
 def _ask_skrub(table: Any) -> tuple[dict[str, str], dict[str, str]]:
