@@ -18,7 +18,7 @@ from nafs.pipeline import Settings
 SHORT_FLAGS = {
     "-f": "--features",
     "-h": "--help",
-    "-k": "--count",  # how many to return; hops have no short flag
+    "-k": "--count",  # how many: rows to return, or clusters; hops have no short flag
     "-l": "--labels",
     "-o": "--output",
     "-q": "--quiet",
@@ -72,6 +72,8 @@ def test_a_short_flag_means_the_same_everywhere():
                 if not short.startswith("--"):
                     meanings.setdefault(short, set()).add(long)
     meanings["-h"] = {"--help"}
+    assert meanings["-k"] == {"--count", "--clusters"}
+    meanings["-k"].remove("--clusters")
     assert meanings == {short: {long} for short, long in SHORT_FLAGS.items()}
 
 
@@ -81,6 +83,7 @@ def test_a_flag_stands_for_the_same_parameter_everywhere():
         for option in options_of(name).values():
             for word in (*option.opts, *option.secondary_opts):
                 parameters.setdefault(word, set()).add(option.name)
+    assert parameters.pop("-k") == {"k", "n_clusters"}  # how many rows, or how many clusters
     assert {word: names for word, names in parameters.items() if len(names) > 1} == {}
 
 

@@ -135,3 +135,27 @@ def test_labels_of_other_nodes_only_are_ignored(tmp_path):
     found = Embedding.load(tmp_path / "z.csv", read_graph(tmp_path / "e.csv"))
     assert found.labels is None
     assert found.matrix.tolist() == [[0, 1], [1, 1]]
+
+
+def test_functions_take_each_others_objects():
+    import networkx as nx
+    from sklearn.cluster import KMeans
+
+    import nafs
+    from nafs.tasks import evaluate_classification, evaluate_clustering
+
+    network = nx.karate_club_graph()
+    for node in network:
+        network.nodes[node]["label"] = int(network.nodes[node]["club"] == "Officer")
+    graph = nafs.from_networkx(nx.Graph(network.edges), directed=False)
+    embedding = embed(nx.Graph(network.edges), n_hops=3)
+    assert nafs.cluster(embedding, 2).labels.tolist() == embedding.cluster(2).labels.tolist()
+    assert len(embedding.cluster(2, graph=nx.Graph(network.edges)).labels) == 34
+    assert embedding.suggest_links(nx.Graph(network.edges), 3).num_rows == 3
+    assert KMeans(2, n_init=1, random_state=0).fit_predict(embedding).shape == (34,)
+    labelled = Graph(graph.adjacency, labels=[i % 2 for i in range(34)])
+    assert evaluate_clustering(embedding, labelled, seeds=1).values["NMI"]
+    assert evaluate_classification(embedding, labelled, count=1).values["ACC"]
+    for room in ("datasets", "tasks", "pictures"):
+        assert getattr(nafs, room).__name__ == f"nafs.{room}"
+    assert nafs.structural_features(graph).shape == (34, 128)

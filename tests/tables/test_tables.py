@@ -12,6 +12,7 @@ from nafs.datasets import load_dataset
 from nafs.graph import read_adjacency
 from nafs.tables import TableEncoder, balance, is_plain
 from nafs.tables.codecs import FAR, Category, Date, Number, Text
+from nafs.tables.kinds import read_values
 
 
 def people(n=120, seed=0):
@@ -181,3 +182,9 @@ def test_side_columns_do_not_drown_text(planetoid_home):
         model = LogisticRegression(C=100, max_iter=300).fit(Z[train], labels[train])
         accuracies.append(model.score(Z, labels))
     assert accuracies[1] > accuracies[0] - 0.01
+
+
+def test_blanks_around_words_do_not_count():
+    table = pa.table({"venue": ["A", "A ", " A", "B", "B\t", "  ", None]})
+    values = read_values(table["venue"], "category")
+    assert values.tolist() == ["A", "A", "A", "B", "B", None, None]

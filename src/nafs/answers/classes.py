@@ -36,7 +36,7 @@ class Classification:
         Predicted class of each node, as a position in ``classes``.
     probabilities : ndarray of shape (n, classes)
     known : ndarray of int, shape (n,)
-        The given class; -1 where there was none.
+        The label; -1 where there was none.
     accuracy, deviation : float or None
         Of held-out labelled nodes, mean and deviation over folds; ``None`` where there were too few labels.
     notes : tuple of str
@@ -57,16 +57,16 @@ class Classification:
         return "\n".join(self.notes)
 
     def to_arrow(self) -> Any:
-        """An Arrow table: id, predicted class, its probability, and the given label where there was one."""
+        """An Arrow table: id, predicted class, its probability, and the label where there was one."""
         import pyarrow as pa
 
-        given = pa.array(np.maximum(self.known, 0), mask=self.known < 0)
+        labels = pa.array(np.maximum(self.known, 0), mask=self.known < 0)
         return pa.table(
             {
                 "id": self.ids,
                 "predicted": self.classes.take(pa.array(self.codes)),
                 "probability": self.probabilities[np.arange(len(self.codes)), self.codes],
-                "label": self.classes.take(given),
+                "label": self.classes.take(labels),
             }
         )
 

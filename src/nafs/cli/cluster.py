@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from nafs._support.errors import InputError, Parameter
 from nafs.answers import clusters_of
-from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
-from nafs.cli.flags import command, flag
+from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
+from nafs.cli.flags import command, flag, text_flag
 from nafs.cli.options import OUTPUT, Force, TableFile, TablePrinting, beside
 from nafs.cli.reading import Edges, Reading, read, table_options
 from nafs.cli.similar import check_table_target, show_table, write_table_file
 from nafs.embedding import embed
 from nafs.readers.joined import joined
 
-FOR_CLUSTERS = EmbeddingOptions(n_hops="auto")
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions(EmbeddingOptions):
+    """As for every embedding, but the number of clusters is what this command is about."""
+
+    n_clusters: Annotated[
+        int | str | None,
+        text_flag(
+            "--clusters",
+            "-k",
+            metavar="N|auto",
+            help="Number of clusters; auto chooses it too.",
+            parse=count_or("n_clusters", "auto"),
+        ),
+    ] = "auto"  # type: ignore[assignment]
+
+
+FOR_CLUSTERS = ClusterOptions(n_hops="auto")
 
 
 @command
@@ -24,7 +42,7 @@ def cluster(
     reading: Reading,
     running: RunOptions,
     printing: TablePrinting,
-    options: EmbeddingOptions = FOR_CLUSTERS,
+    options: ClusterOptions = FOR_CLUSTERS,
     output: TableFile = None,
     described: Annotated[
         str | None,

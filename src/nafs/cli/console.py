@@ -128,8 +128,7 @@ class Run:
         if self.quiet or self.as_json:
             return
         for note in self.notes:
-            messages.print("note:", style="yellow", end=" ")
-            say(note)
+            say(note, "note:", "yellow")
 
     def finish(self, title: str, rows: list[tuple[str, str]], facts: dict[str, Any]) -> None:
         """Print a summary of what was written, for people or as JSON on stdout."""
@@ -188,9 +187,14 @@ class Run:
             print_table(rows, header)
 
 
-def say(text: str) -> None:
-    """Print a line on stderr."""
-    messages.print(printable(text), markup=False, highlight=False, soft_wrap=not messages.is_terminal)
+def say(text: str, mark: str = "", style: str = "") -> None:
+    """Print a line, or several, on stderr; a mark such as "note:" stands before the first."""
+    for line in text.split("\n"):
+        shown = Text(printable(line))
+        if mark:
+            shown = Text.assemble((f"{mark} ", style), shown)
+            mark = ""
+        messages.print(shown, soft_wrap=not messages.is_terminal)
 
 
 def print_table(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nafs.cli.console import print_table, results
+from nafs.cli.demo_tables import demonstrate_tables
 from nafs.cli.flags import command, flag
 from nafs.cli.options import OUTPUT, Force, Printing
 
@@ -31,9 +32,19 @@ def demo(
             panel=OUTPUT,
         ),
     ] = "nafs-demo",
+    tables: Annotated[
+        bool,
+        flag(
+            "--tables",
+            help="Go through clusters, classes, links and vectors of two small tables instead of the digits.",
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Embed 1,797 bundled images of digits and compare clusters before and after."""
+    if tables:
+        demonstrate_tables(printing.start(), Path(output), force=force)
+        return
     from nafs._support.atomic import whole_folder
     from nafs.datasets import load_dataset
     from nafs.embedding import embed

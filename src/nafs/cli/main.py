@@ -117,7 +117,6 @@ def _explain(error: Exception) -> int:
 
 
 def _say(text: str) -> None:
-    from nafs.cli.console import messages, say
+    from nafs.cli.console import say
 
-    messages.print("error:", style="bold red", end=" ")
-    say(" ".join(text.split()))
+    say(" ".join(text.split()), "error:", "bold red")

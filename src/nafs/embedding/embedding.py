@@ -20,6 +20,7 @@ from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, id_column, positions
 from nafs.links import LinkHead
+from nafs.readers.anything import as_graph
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
 from nafs.similarity import likely_links, nearest, reasons_of, suggest_pairs, write_index
@@ -74,6 +75,10 @@ class Embedding:
 
     def __len__(self) -> int:
         return len(self.matrix)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The vectors, so that NumPy and scikit-learn take an embedding as it is."""
+        return np.array(self.matrix, dtype=dtype, copy=bool(copy)) if copy else np.asarray(self.matrix, dtype)
 
     @property
     def ids(self) -> NDArray[Any]:
@@ -154,7 +159,7 @@ class Embedding:
 
     def suggest_links(
         self,
-        graph: Graph,
+        graph: Any,
         k: int = 10,
         ids: Any = None,
         *,
@@ -167,7 +172,7 @@ class Embedding:
 
         Parameters
         ----------
-        graph : Graph
+        graph : Graph, or anything that :func:`nafs.embed` takes
             The embedded graph, or one with the same nodes.
         k : int
         ids : id or sequence of ids, optional
@@ -184,6 +189,7 @@ class Embedding:
         """
         import pyarrow as pa
 
+        graph = as_graph(graph)
         self._check_same_nodes(graph)
         nodes = None if ids is None else self.rows(ids)
         search: dict[str, Any] = {
@@ -209,16 +215,14 @@ class Embedding:
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
         return pa.table({"source": source, "target": target, "score": scores} | more)
 
-    def cluster(
-        self, n_clusters: int | str = "auto", *, graph: Graph | None = None, seed: int = 0
-    ) -> Clusters:
+    def cluster(self, n_clusters: int | str = "auto", *, graph: Any = None, seed: int = 0) -> Clusters:
         """Cluster the nodes by their vectors, without labels.
 
         Parameters
         ----------
         n_clusters : int or "auto"
             "auto" tries many numbers and takes the one that the candidates agree on best.
-        graph : Graph, optional
+        graph : Graph, or anything that :func:`nafs.embed` takes, optional
             Its edges help to choose the number, and its feature names to describe the clusters.
         seed : int
 
@@ -237,6 +241,7 @@ class Embedding:
         2
         """
         if graph is not None:
+            graph = as_graph(graph)
             self._check_same_nodes(graph)
         most = n_clusters if isinstance(n_clusters, int) else None
         adjacency = None if graph is None else graph.adjacency

@@ -134,7 +134,8 @@ def cluster(
 
     Parameters
     ----------
-    graph : Graph, or anything that :func:`embed` takes
+    graph : Graph, anything that :func:`embed` takes, or an Embedding
+        The vectors of an embedding are clustered as they are, and the options below have no effect on them.
     n_clusters : int or "auto"
     r, weighting, distance, preprocessing, center, dim, structure, n_threads, memory_limit, progress
         As in :func:`embed`.
@@ -153,6 +154,8 @@ def cluster(
     >>> nafs.cluster(graph, 2).to_pandas().cluster.nunique()
     2
     """
+    if isinstance(graph, Embedding):
+        return graph.cluster(n_clusters, seed=seed)
     graph = as_graph(graph)
     embedding = embed(
         graph,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -9,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
+from nafs._support.printable import printable
 from nafs.graph import Features, Graph
 from nafs.readers.dialect import is_number
 from nafs.tables import Balance, TableEncoder, balance
 
+MOST_LINES = 12  # columns that a note describes
 _MARKERS = ["", "na", "n/a", "nan", "null", "none", "-", "?"]  # of a missing number
 _MOSTLY = 0.5  # share of numbers from which on a word in a column is taken for a mistake
 
@@ -83,20 +87,35 @@ def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
     blocks = [sp.csr_array(matrix[:, left:right]) for left, right in pairwise([0, *accumulate(widths)])]
     weights = balance(blocks, graph.adjacency)
     features = Features(None, weights.apply(blocks), Encoding(encoder, weights))
-    largest = weights.factors.max() or 1.0
-    used = iter(weights.factors / largest)
-    lines = [
-        f"{record['column']}: {record['kind']}, {record['done']}"
-        + (f" (weight {next(used):.2f})" if record["features"] else f" ({record['why']})")
-        for record in encoder.records()
-    ]
-    notes = [f"{where}: {'; '.join(lines)}"]
+    notes = [_columns_note(encoder, weights.factors / (weights.factors.max() or 1.0), where)]
     if not weights.informative:
         notes.append(
             f"{where}: no column fits the edges better than chance, so the features say little about this "
             "graph; compare with a run without them"
         )
     return graph.with_features(features, feature_names=graph.feature_names, notes=notes)
+
+
+def _columns_note(encoder: TableEncoder, weights: NDArray[np.float64], where: str) -> str:
+    """What became of each column, a line each; of many columns those that weigh most."""
+    left = iter(weights.tolist())
+    columns = [
+        (next(left) if record["features"] else -1.0, number, record)
+        for number, record in enumerate(encoder.records())
+    ]
+    shown = sorted(
+        sorted(columns, key=lambda column: (-column[0], column[1]))[:MOST_LINES], key=lambda c: c[1]
+    )
+    lines = [
+        printable(f"  {record['column']}: {record['kind']}, {record['done']}")
+        + (f" (weight {weight:.2f})" if record["features"] else f" ({record['why']})")
+        for weight, _, record in shown
+    ]
+    if len(columns) > len(shown):
+        others = Counter(record["kind"] for *_, record in columns) - Counter(r["kind"] for *_, r in shown)
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.items())
+        lines.append(f"  and {len(columns) - len(shown)} columns of less weight: {kinds}")
+    return "\n".join([f"{where}: its columns as features, weighted by how well they fit the edges", *lines])
 
 
 def _refuse_nested(column: Any, name: str, where: str) -> None:

@@ -83,23 +83,23 @@ def choose_structure(
             )
     hidden = min(_HIDDEN, _MOST_HIDDEN / n_edges)
     split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
-    left = split.graph.adjacency
+    visible = split.graph.adjacency
     pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
     truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
-    structural = make(left)
+    structural = make(visible)
     curve = {}
     for share in SHARES:
         mixed = beside(narrow, structural, share)
-        scores = (score_links(matrix, pairs, "cosine") for _, matrix in sweep(left, mixed, HOPS))
+        scores = (score_links(matrix, pairs, "cosine") for _, matrix in sweep(visible, mixed, HOPS))
         curve[share] = max(float(roc_auc_score(truth, score)) for score in scores)
     best = max(curve.values())
     good = [share for share, value in curve.items() if value >= best - ENOUGH]
     # Good features stay alone; others have to earn their weight, so that noise hardly has any.
     share = 0.0 if 0.0 in good else max(good)
-    told = f"hidden edges are told with AUC {curve[share]:.3f}"
+    quality = f"hidden edges are recognised with an AUC of {curve[share]:.3f}"
     if share == 0:
-        return StructureChoice(0.0, f"no structural columns: {told} without them", curve)
-    reason = f"structural columns with {share:.0%} of the weight: {told}, {curve[0.0]:.3f} without them"
+        return StructureChoice(0.0, f"no structural columns: {quality} without them", curve)
+    reason = f"structural columns with {share:.0%} of the weight: {quality}, {curve[0.0]:.3f} without them"
     return StructureChoice(share, reason, curve)
 
 
@@ -130,7 +130,7 @@ def beside(features: Features, structural: Features, share: float) -> Features:
     features, structural : Features
         With a row for each node.
     share : float
-        Of the mean squared length of a row, what the structural columns have.
+        Share of the mean squared length of a row that the structural columns have.
 
     Examples
     --------

@@ -156,9 +156,9 @@ def _leading_directions(
     """Mean row, and the leading directions turned towards the fixed columns."""
     n, count = table.shape
     width = fixed.shape[1]
-    some = np.arange(n) if n <= _SAMPLE else np.sort(np.argpartition(hashes, _SAMPLE)[:_SAMPLE])
-    blocks = [some[top : top + _ROWS] for top in range(0, len(some), _ROWS)]
-    mean = sum(table[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(some)
+    sample = np.arange(n) if n <= _SAMPLE else np.sort(np.argpartition(hashes, _SAMPLE)[:_SAMPLE])
+    blocks = [sample[top : top + _ROWS] for top in range(0, len(sample), _ROWS)]
+    mean = sum(table[rows].sum(axis=0, dtype=np.float64) for rows in blocks) / len(sample)
     products = np.zeros((count, count))
     for rows in blocks:
         block = table[rows].astype(np.float32) - mean.astype(np.float32)
@@ -187,13 +187,13 @@ def _fill_faint_rows(features: NDArray[np.float32], graph: Adjacency, hashes: ND
     sizes[faint] = 1
     for rows in blocks:
         features[rows] /= sizes[rows, None]
-    lost = np.flatnonzero(faint)
-    if not len(lost):
+    faint_nodes = np.flatnonzero(faint)
+    if not len(faint_nodes):
         return
     with_loops = sp.csr_array(graph.to_scipy() + sp.eye_array(n, dtype=np.float32, format="csr"))
-    for top in range(0, len(lost), _ROWS):
-        around = sp.csr_array(with_loops[lost[top : top + _ROWS]])
+    for top in range(0, len(faint_nodes), _ROWS):
+        around = sp.csr_array(with_loops[faint_nodes[top : top + _ROWS]])
         neighbors, places = np.unique(around.indices, return_inverse=True)
         weights = sp.csr_array((around.data, places, around.indptr), (around.shape[0], len(neighbors)))
         means = weights @ uniform(hashes[neighbors], width)
-        features[lost[top : top + _ROWS]] = means / np.linalg.norm(means, axis=1, keepdims=True)
+        features[faint_nodes[top : top + _ROWS]] = means / np.linalg.norm(means, axis=1, keepdims=True)

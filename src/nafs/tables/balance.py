@@ -1,7 +1,7 @@
-"""How much each column of a table counts, so that none drowns the rest.
+"""The weight of each column of a table, so that no column drowns the others.
 
-A column counts by how well it tells edges from pairs of nodes that are none: neighbours are more alike in it
-than other pairs. That needs no labels, and a column of noise counts for nothing. Blocks are brought to the
+A column is weighted by how well it separates edges from other pairs of nodes: neighbours are more alike in it
+than other pairs are. That needs no labels, and a column of noise gets no weight. All blocks are scaled to the
 same mean length first.
 """
 
@@ -36,7 +36,7 @@ class Balance:
 
 
 def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, seed: int = 0) -> Balance:
-    """Find how much each block counts.
+    """Find the weight of each block.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
         With a row for each node.
     graph : Adjacency
     equal : bool
-        Let all blocks count alike.
+        Give all blocks the same weight.
     seed : int
-        Of the pairs that are drawn.
+        Seed of the random pairs.
 
     Returns
     -------

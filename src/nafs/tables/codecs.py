@@ -1,8 +1,7 @@
-"""How the values of one column become numbers, one codec for each kind of column.
+"""How the values of one column become numbers: one codec for each kind of column.
 
-A codec is fitted once and then holds plain values only (numbers, strings, arrays), so that it can be written
-as JSON and applied to new rows years later. Missing and unknown values become rows of zeros: the mean of a
-number, no category, no words.
+A fitted codec holds only plain values (numbers, strings, arrays), so it can be saved as JSON and applied to
+new rows later. Missing and unknown values become zeros: the mean of a number, no category, no words.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-FAR = 4.0  # deviations: a number further out counts as this far
+FAR = 4.0  # deviations; numbers further out are clipped
 MOST_CATEGORIES = 1000
 MOST_WORDS = 20_000
 _YEAR = 365.2425 * 86400
@@ -24,7 +23,7 @@ _DAY = 86400.0
 
 @dataclass(frozen=True)
 class Number:
-    """A number, brought to mean 0 and deviation 1; a flag besides where values are missing."""
+    """A number, scaled to mean 0 and deviation 1, with a flag where values are missing."""
 
     kind: ClassVar[str] = "number"
     mean: float
@@ -33,18 +32,18 @@ class Number:
 
     @classmethod
     def fit(cls, values: NDArray[np.float64]) -> Number:
-        """The mean and deviation of the values that are there."""
-        there = values[np.isfinite(values)]
-        mean, deviation = (float(there.mean()), float(there.std())) if len(there) else (0.0, 0.0)
-        missing = 1 - len(there) / max(1, len(values))
+        """The mean and deviation of the values that are not missing."""
+        present = values[np.isfinite(values)]
+        mean, deviation = (float(present.mean()), float(present.std())) if len(present) else (0.0, 0.0)
+        missing = 1 - len(present) / max(1, len(values))
         return cls(mean, deviation if deviation > 0 else 1.0, 0.01 <= missing <= 0.99)
 
     def encode(self, values: NDArray[np.float64]) -> Any:
         """Columns of numbers."""
-        there = np.isfinite(values)
-        scaled = np.where(there, (np.where(there, values, 0) - self.mean) / self.deviation, 0.0)
+        present = np.isfinite(values)
+        scaled = np.where(present, (np.where(present, values, 0) - self.mean) / self.deviation, 0.0)
         columns = [np.clip(scaled, -FAR, FAR)]
-        columns += [np.where(there, 0.0, 1.0)] if self.flag_missing else []
+        columns += [np.where(present, 0.0, 1.0)] if self.flag_missing else []
         return sp.csr_array(np.column_stack(columns).astype(np.float32))
 
     def names(self) -> list[str]:
@@ -59,7 +58,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """One column for each value that comes more than once, the most frequent first."""
+    """One column for each value that occurs more than once, the most frequent first."""
 
     kind: ClassVar[str] = "category"
     values: list[str]
@@ -68,8 +67,8 @@ class Category:
     @classmethod
     def fit(cls, values: NDArray[Any]) -> Category:
         """The values that at least two rows share."""
-        there = np.asarray([value for value in values if value is not None], dtype=str)
-        distinct, counts = np.unique(there, return_counts=True)
+        present = np.asarray([value for value in values if value is not None], dtype=str)
+        distinct, counts = np.unique(present, return_counts=True)
         order = np.argsort(-counts, kind="stable")
         kept = [str(distinct[i]) for i in order if counts[i] > 1][:MOST_CATEGORIES]
         return cls(kept, len(distinct) - len(kept))
@@ -94,7 +93,7 @@ class Category:
 
 @dataclass(frozen=True)
 class Date:
-    """The time itself, and where in the year, the week and the day it is, as far as these differ."""
+    """The time, and the position in the year, the week and the day, as far as the values differ in them."""
 
     kind: ClassVar[str] = "date"
     mean: float
@@ -103,23 +102,23 @@ class Date:
 
     @classmethod
     def fit(cls, values: NDArray[np.float64]) -> Date:
-        """Mean, deviation and the cycles that the values spread over."""
-        there = values[np.isfinite(values)]
-        if not len(there):
+        """Mean, deviation, and the cycles that the values cover."""
+        present = values[np.isfinite(values)]
+        if not len(present):
             return cls(0.0, 1.0, [])
-        span = float(there.max() - there.min())
+        span = float(present.max() - present.min())
         cycles = [length for length in (_YEAR, _WEEK) if span > length]
-        cycles += [_DAY] if (np.mod(there, _DAY) > 0).mean() > 0.5 else []
-        return cls(float(there.mean()), float(there.std()) or 1.0, cycles)
+        cycles += [_DAY] if (np.mod(present, _DAY) > 0).mean() > 0.5 else []
+        return cls(float(present.mean()), float(present.std()) or 1.0, cycles)
 
     def encode(self, values: NDArray[np.float64]) -> Any:
         """Columns of numbers."""
-        there = np.isfinite(values)
-        seconds = np.where(there, values, self.mean)
+        present = np.isfinite(values)
+        seconds = np.where(present, values, self.mean)
         columns = [np.clip((seconds - self.mean) / self.deviation, -FAR, FAR)]
         for length in self.cycles:
             angle = 2 * np.pi * np.mod(seconds, length) / length
-            columns += [np.sin(angle) * there, np.cos(angle) * there]
+            columns += [np.sin(angle) * present, np.cos(angle) * present]
         return sp.csr_array(np.column_stack(columns).astype(np.float32))
 
     def names(self) -> list[str]:
@@ -131,12 +130,12 @@ class Date:
         """What is done, in words."""
         spoken = {_YEAR: "year", _WEEK: "week", _DAY: "day"}
         places = " and ".join(spoken[c] for c in self.cycles)
-        return "the time" + (f", and the place in the {places}" if places else "")
+        return "the time" + (f", and the position in the {places}" if places else "")
 
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """Words weighed by how rare they are (TF-IDF), rows of length 1."""
+    """TF-IDF of the words, with rows of length 1."""
 
     kind: ClassVar[str] = "text"
     words: list[str]

@@ -103,12 +103,12 @@ class TableEncoder:
                     raise InputError(f"the column {name!r} cannot be both {forced[name]} and {kind}")
                 forced[name] = kind
         encodings = []
-        for found in find_kinds(table, forced):
+        for column in find_kinds(table, forced):
             codec = None
-            if found.kind in CODECS:
-                values = read_values(table[found.column], found.kind, found.date_format)
-                codec = CODECS[found.kind].fit(values)
-            encodings.append(Encoding(found.column, found.kind, found.why, codec, found.date_format))
+            if column.kind in CODECS:
+                values = read_values(table[column.name], column.kind, column.date_format)
+                codec = CODECS[column.kind].fit(values)
+            encodings.append(Encoding(column.name, column.kind, column.why, codec, column.date_format))
         if not any(encoding.codec is not None for encoding in encodings):
             raise InputError("no column of the table can be used as a feature")
         return cls(tuple(encodings))

@@ -1,7 +1,7 @@
-"""Which kind each column of a table is, as skrub's TableVectorizer tells them apart, and its values.
+"""The kind of each column of a table, as skrub's TableVectorizer recognises it, and its values.
 
-Numbers and dates may be written as text; words are categories, text, or ids that say nothing. Values are read
-by the same functions when an encoder is fitted and when it meets new rows.
+Numbers and dates may be written as text. Words are categories, text, or ids, which carry no information. The
+same functions read the values when an encoder is fitted and when it encodes new rows.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _TRUTH = {"true": "1", "false": "0"}
 
 @dataclass(frozen=True)
 class Kind:
-    """A column's kind and why; for dates, how they are written, to read new rows alike."""
+    """A column's kind and why; for dates also their format, so that new rows are read in the same way."""
 
-    column: str
+    name: str
     kind: str
     why: str
     date_format: str | None = None
@@ -41,19 +41,19 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
         Kinds that the user chose, by column: "text", "category" or "ignored".
     """
     kinds, formats = _ask_skrub(table.drop_columns([name for name in table.column_names if name in forced]))
-    described = []
+    columns = []
     for name in table.column_names:
         if name in forced:
-            described.append(Kind(name, forced[name], "as asked"))
+            columns.append(Kind(name, forced[name], "as asked"))
         elif name not in kinds:
-            described.append(Kind(name, "ignored", "no value at all"))
+            columns.append(Kind(name, "ignored", "no value at all"))
         elif kinds[name] == _DATE:
-            described.append(Kind(name, "date", "all values are dates", formats.get(name)))
+            columns.append(Kind(name, "date", "all values are dates", formats.get(name)))
         elif kinds[name] == _NUMERIC:
-            described.append(Kind(name, "number", "all values are numbers"))
+            columns.append(Kind(name, "number", "all values are numbers"))
         else:
-            described.append(_kind_of_words(name, read_values(table[name], "text")))
-    return described
+            columns.append(_kind_of_words(name, read_values(table[name], "text")))
+    return columns
 
 
 def _ask_skrub(table: Any) -> tuple[dict[str, str], dict[str, str]]:
@@ -76,26 +76,29 @@ def _ask_skrub(table: Any) -> tuple[dict[str, str], dict[str, str]]:
     vectorizer.fit(table.to_pandas())
     formats = {}
     for name, steps in vectorizer.all_processing_steps_.items():
-        known = [step.format_ for step in steps if getattr(step, "format_", None) is not None]
-        if known:
-            formats[str(name)] = str(known[-1])
+        date_formats = [step.format_ for step in steps if getattr(step, "format_", None) is not None]
+        if date_formats:
+            formats[str(name)] = str(date_formats[-1])
     return {str(name): str(kind) for name, kind in vectorizer.column_to_kind_.items()}, formats
 
 
 def _kind_of_words(name: str, values: NDArray[Any]) -> Kind:
-    there = [value for value in values if value is not None]
-    distinct = len(set(there))
+    present = [value for value in values if value is not None]
+    distinct = len(set(present))
     if distinct < _FEW:
         return Kind(name, "category", f"{distinct} different values")
-    if np.mean([len(value.split()) for value in there]) >= _WORDS:
+    if np.mean([len(value.split()) for value in present]) >= _WORDS:
         return Kind(name, "text", "values of several words")
-    if distinct >= _DIFFERENT * len(there):
+    if distinct >= _DIFFERENT * len(present):
         return Kind(name, "ignored", "nearly every value differs, as ids do")
     return Kind(name, "category", f"{distinct} different values of one word")
 
 
 def read_values(column: Any, kind: str, date_format: str | None = None) -> NDArray[Any]:
-    """Values of an Arrow column: numbers, seconds since 1970 (NaN where missing), or strings and None."""
+    """Values of an Arrow column: numbers, seconds since 1970 (NaN where missing), or strings and None.
+
+    Blanks around words do not count, in a data frame as in a CSV file.
+    """
     if kind == "number":
         return _as_numbers(column.to_pandas())
     if kind == "date":
@@ -103,7 +106,7 @@ def read_values(column: Any, kind: str, date_format: str | None = None) -> NDArr
     values = np.empty(len(column), object)
     for i, value in enumerate(column.to_pylist()):
         missing = value is None or value != value  # noqa: PLR0124 - NaN differs from itself
-        values[i] = None if missing else str(value)
+        values[i] = None if missing else str(value).strip() or None
     return values
 
 

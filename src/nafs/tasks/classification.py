@@ -77,7 +77,7 @@ def evaluate_classification(
     """
     from sklearn.metrics import accuracy_score, f1_score
 
-    check_rows(matrix, graph)
+    matrix = check_rows(matrix, graph)
     codes = _codes(graph)
     matrix = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths mean the same
     how = (

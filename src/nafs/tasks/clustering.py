@@ -67,6 +67,7 @@ def _clusters_by_seed(
 ) -> Callable[[int], NDArray[np.int64]]:
     """What finds the clusters for a seed; what all seeds have in common is done here, once."""
     check_choice("method", method, METHODS)
+    matrix = matrix if isinstance(matrix, ClusterSearch) else np.asarray(matrix)
     edges = None if graph is None or graph.adjacency.directed else graph.adjacency
     if method == "consensus":
         search = matrix
@@ -141,7 +142,7 @@ def evaluate_clustering(
         ACC, NMI, ARI and F1 of the labelled nodes; modularity and conductance.
     """
     if not isinstance(matrix, ClusterSearch):
-        check_rows(matrix, graph)
+        matrix = check_rows(matrix, graph)
     if n_clusters is None:
         if graph.labels is None:
             raise InputError("clustering needs labels, or the number of clusters: ", Parameter("n_clusters"))

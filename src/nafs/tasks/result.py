@@ -56,11 +56,13 @@ class TaskResult:
         return "\n".join([f"{self.task} ({self.how})", *lines])
 
 
-def check_rows(matrix: NDArray[Any], graph: Graph) -> None:
-    """Raise if an embedding has not one row of finite numbers for each node."""
+def check_rows(embedding: Any, graph: Graph) -> NDArray[Any]:
+    """The matrix of an embedding; raise if it does not have one row of finite numbers for each node."""
+    matrix: NDArray[Any] = np.asarray(embedding)
     if matrix.ndim != 2 or len(matrix) != graph.n_nodes or not matrix.shape[1]:
         raise InputError(
             f"the embedding has shape {matrix.shape} for {graph.n_nodes} nodes; one row each is needed"
         )
     if not np.isfinite(matrix.sum(dtype=np.float64)) and not np.isfinite(matrix).all():
         raise InputError("the embedding contains NaN or inf")
+    return matrix
