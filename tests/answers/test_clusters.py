@@ -27,6 +27,8 @@ def test_clusters_of_a_graph_and_of_an_embedding(graph):
     table = clusters.description().to_pandas()
     assert table["size"].sum() == 400
     assert table.cohesion.between(-1, 1).all()
+    assert repr(clusters) == "Clusters(400 nodes in 3 clusters)"
+    assert clusters._repr_html_().count("<tr>") == 4
     alone = nafs.embed(graph, n_hops=5, preprocessing="auto").cluster(3, graph=graph)
     assert adjusted_rand_score(clusters.labels, alone.labels) > 0.9
 

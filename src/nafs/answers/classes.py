@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
+from nafs._support.markup import html_table
 from nafs.graph import Labels, read_labels
 from nafs.graph.ids import id_column, positions
 
@@ -51,6 +52,18 @@ class Classification:
     accuracy: float | None
     deviation: float | None
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        accuracy = "unknown" if self.accuracy is None else f"{self.accuracy:.3f}"
+        return f"Classification({len(self.ids)} nodes, {len(self.classes)} classes, accuracy {accuracy})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [str(row["id"]), str(row["predicted"]), f"{row['probability']:.3f}", str(row["label"] or "")]
+            for row in self.to_arrow().slice(0, 10).to_pylist()
+        ]
+        caption = "\n".join([repr(self), *self.notes])
+        return html_table(rows, caption=caption, header=["id", "predicted", "probability", "label"])
 
     def explain(self) -> str:
         """How far the prediction can be trusted, a line each."""

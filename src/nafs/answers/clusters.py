@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.markup import html_table
 from nafs.clustering import Clustering
 from nafs.clustering.description import Cluster, NodeFacts, describe_clusters
 from nafs.graph import Graph
@@ -29,6 +30,16 @@ class Clusters:
     ids: Any
     clustering: Clustering
     described: list[Cluster]
+
+    def __repr__(self) -> str:
+        return f"Clusters({len(self.ids)} nodes in {len(self.described)} clusters)"
+
+    def _repr_html_(self) -> str:
+        table = self.description()
+        rows = [
+            ["" if value is None else _shown(value) for value in row.values()] for row in table.to_pylist()
+        ]
+        return html_table(rows, caption=repr(self), header=table.column_names)
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -70,6 +81,10 @@ class Clusters:
                 "distinguished_by": [cluster.words for cluster in self.described],
             }
         )
+
+
+def _shown(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
 def clusters_of(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.readers.edges import duckdb_connection
+from nafs.readers.database import duckdb_connection
 
 
 class TextTable:
