@@ -2,14 +2,19 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from nafs import Graph, embed
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
+from nafs.clustering.consensus import DOUBTFUL
 from nafs.clustering.directions import Directions
-from nafs.clustering.heads import HEADS
+from nafs.clustering.edges import Edges, assortativity_of, merge_clusters, modularity_of
+from nafs.clustering.heads import ALL_HEADS, HEADS, partitions
+from nafs.clustering.measures import modularity
 from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset
+from nafs.graph import read_adjacency
 from nafs.pipeline import Job, Settings, search_clusters
 
 
@@ -47,16 +52,81 @@ def test_a_vote_renames_clusters_and_outvotes_mistakes():
     assert rand_index(winner, truth, 3) > max(rand_index(one, truth, 3) for one in partitions)
 
 
-@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("head", ALL_HEADS)
 def test_every_head_finds_separated_groups(head):
     rng = np.random.default_rng(2)
     truth = np.repeat(np.arange(4), 50)
     points = np.eye(4, 12)[truth] * 3 + 0.1 * rng.standard_normal((200, 12))
-    best = max(
-        rand_index(truth, HEADS[head](Directions.of(points, 16), 4, np.random.default_rng(seed)), 4)
-        for seed in range(3)
-    )
+    ring = np.kron(np.eye(4), np.roll(np.eye(50), 1, axis=1) + np.roll(np.eye(50), 7, axis=1))
+    edges = Edges.among(read_adjacency(ring + ring.T))
+    best = 0.0
+    for seed in range(3):
+        ((_, labels),) = partitions(
+            Directions.of(points, 32), 4, np.random.default_rng(seed), edges, names=(head,)
+        )
+        best = max(best, rand_index(truth, labels, 4))
     assert best == 1
+
+
+def test_tables_of_edges_give_modularity(graph):
+    labels = graph.labels.codes.astype(np.int64)
+    table = Edges.among(graph.adjacency).table(labels, 4)
+    assert modularity_of(table) == pytest.approx(modularity(graph.adjacency, labels))
+    nodes = np.arange(0, 600, 2)
+    inside = read_adjacency(graph.adjacency.to_scipy()[nodes][:, nodes])
+    some = Edges.among(graph.adjacency, nodes)
+    assert modularity_of(some.table(labels[nodes], 4)) == pytest.approx(modularity(inside, labels[nodes]))
+    rows = np.arange(100)
+    again = some.among_rows(rows, 300).table(labels[nodes][rows], 4)
+    fewer = read_adjacency(inside.to_scipy()[rows][:, rows])
+    assert modularity_of(again) == pytest.approx(modularity(fewer, labels[nodes][rows]))
+
+
+def test_directions_of_edges_are_ignored():
+    arrow = read_adjacency(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]]), directed=True)
+    table = Edges.among(arrow).table(np.array([0, 0, 1]), 2)
+    np.testing.assert_array_equal(table, table.T)
+    assert Edges.among(read_adjacency(np.eye(3), self_loops=True)) is None
+
+
+def test_merging_leaves_a_large_group_whole():
+    # Four parts of one group, and two small groups with a few edges between them.
+    parts = np.full((6, 6), 0.001)
+    parts[:4, :4] = 0.05
+    parts[4, 4] = parts[5, 5] = 0.04
+    parts[4, 5] = parts[5, 4] = 0.003
+    for absorb in (False, True):
+        merged = merge_clusters(parts, 3, absorb=absorb)
+        assert len(set(merged[:4])) == 1
+        assert len(set(merged)) == 3
+    assert assortativity_of(np.diag([0.8, 0.2])) == pytest.approx(1)
+    assert assortativity_of(np.full((2, 2), 0.25)) == pytest.approx(0)
+    assert assortativity_of(np.ones((1, 1))) == 0
+
+
+def test_a_group_of_half_of_the_graph_stays_whole():
+    graph = uneven_graph()
+    search = search_clusters(Job.of(graph, Settings.of(n_hops="auto", n_clusters=6, n_threads=1)))
+    with_edges = agreement(graph.labels.codes, search.consensus(6).labels)["ARI"]
+    search.heads, search.weigh_by_edges = tuple(HEADS), False
+    without = agreement(graph.labels.codes, search.consensus(6).labels)["ARI"]
+    assert with_edges > 0.82
+    assert with_edges > without + 0.05
+
+
+def uneven_graph(n=1500):
+    """Six groups, one of them half of the graph; four fifths of the edges stay in a group."""
+    rng = np.random.default_rng(0)
+    labels = np.sort(rng.choice(6, n, p=[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]))
+    first = rng.integers(0, n, 5 * n)
+    begin, end = (np.searchsorted(labels, labels[first], side=side) for side in ("left", "right"))
+    inside = rng.random(len(first)) < 0.8
+    second = np.where(inside, rng.integers(begin, end), rng.integers(0, n, len(first)))
+    adjacency = sp.coo_array((np.ones(len(first), bool), (first, second)), shape=(n, n))
+    centers = rng.standard_normal((6, 32))
+    centers *= 1.2 / np.linalg.norm(centers, axis=1, keepdims=True)
+    features = centers[labels] + rng.standard_normal((n, 32))
+    return Graph(adjacency, features, labels=labels, directed=False)
 
 
 def test_directions_are_those_of_the_singular_value_decomposition():
@@ -89,7 +159,7 @@ def test_the_number_of_clusters_is_found(search):
 def test_clusters_that_are_not_there_are_called_doubtful():
     noise = erdos_renyi(400, 0.02, n_features=16, seed=0)
     found = embed(noise, n_hops="auto", n_clusters=5).choice.clustering
-    assert found.agreement < 0.3
+    assert found.agreement < DOUBTFUL
     assert "doubtful" in found.explain()
 
 

@@ -2,10 +2,17 @@
 
 Candidates come from every head at every number of hops of one sweep. None of them is right everywhere, and
 no criterion that is computed from the graph alone picks the right one: modularity prefers clusters of even
-size, the variance that clusters explain prefers too few hops. But wrong partitions are wrong in different
-ways. Each candidate therefore votes with the weight of its mean agreement (adjusted Rand index) with all
-others. The mixture is then fitted once more at each number of hops, starting from the winner, and the number
-of hops is chosen where the result stays closest to the vote.
+size, assortativity prefers too many hops, the variance that clusters explain prefers too few. But wrong
+partitions are wrong in different ways. Each candidate therefore votes with the weight of its mean agreement
+(adjusted Rand index) with all others, times its assortativity, both to the fourth power.
+
+Most heads split a group that holds half of the graph, so they would outvote those that do not. Candidates by
+the head ``absorbed``, which can leave such a group whole, therefore hold a vote of their own. Its winner is
+taken if those candidates agree more with it than the others with theirs, its assortativity is not lower, and
+its modularity is lower by a tenth at most.
+
+Starting from the winner, the mixture is fitted once more at each number of hops. The number of hops is chosen
+where the result stays closest to the vote.
 
 Large graphs: candidates are partitions of a sample of the nodes, and the last mixture assigns the others.
 Half of the sample are neighbors of the other half, so that the sample has edges to judge by.
@@ -15,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +30,19 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
 from nafs.clustering.directions import Directions, unit_rows
+from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
-from nafs.clustering.heads import HEADS, Labels, partitions
-from nafs.clustering.measures import modularity
+from nafs.clustering.heads import ALL_HEADS, Labels, partitions
 from nafs.clustering.number import NUMBERS, ROWS, number_curve
-from nafs.graph import Adjacency, read_adjacency
+from nafs.graph import Adjacency
 
 SAMPLE = 5000  # nodes whose partitions are compared
 AGREES = 0.5  # adjusted Rand index with the consensus from which on a candidate is said to agree
-DOUBTFUL = 0.3  # mean agreement below which the clusters are probably not there
+DOUBTFUL = 0.35  # mean agreement below which the clusters are probably not there
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
-_POWER = 4  # of the agreement, in the weight of a vote
+_WORTH = 0.9  # share of the modularity that clusters of uneven size must keep
+_POWER = 4  # of agreement and assortativity, in the weight of a vote
+_UNRELATED = 0.1  # assortativity up to which edges are taken to say nothing about clusters
 _STEPS = 50  # of the last mixture
 
 
@@ -77,6 +86,15 @@ class Clustering:
         return "\n".join(self.reasons)
 
 
+class _Winner(NamedTuple):
+    """What a vote has decided, and how well the candidates and the edges fit it."""
+
+    labels: Labels
+    agreement: float
+    assortativity: float = 1.0
+    modularity: float = 1.0
+
+
 class ClusterSearch:
     """The rows of a sweep that clusters are looked for in; another seed or number needs no other sweep.
 
@@ -88,9 +106,17 @@ class ClusterSearch:
         The largest number of clusters that will be asked for; by default the largest that is tried where the
         number is chosen.
     graph : Adjacency, optional
-        Its edges are needed to choose the number of clusters, not for the consensus.
+        Its edges weigh the candidates, merge small clusters into large ones, and help to choose the number
+        of clusters.
     sample : int
         Nodes whose partitions are compared.
+
+    Attributes
+    ----------
+    heads : tuple of str
+        The heads that make candidates. Set it to leave some out, to see what they contribute.
+    weigh_by_edges : bool
+        Whether the assortativity of a candidate counts in its vote.
 
     Examples
     --------
@@ -98,8 +124,8 @@ class ClusterSearch:
     >>> from nafs.clustering import ClusterSearch
     >>> corners = np.repeat(np.eye(3), 20, axis=0)
     >>> search = ClusterSearch([(1, corners + 0.01 * np.random.default_rng(0).random(corners.shape))], 3)
-    >>> found = search.consensus(3)
-    >>> np.bincount(found.labels), round(found.agreement, 2)
+    >>> clustering = search.consensus(3)
+    >>> np.bincount(clustering.labels), round(clustering.agreement, 2)
     (array([20, 20, 20]), 1.0)
     """
 
@@ -113,13 +139,16 @@ class ClusterSearch:
     ) -> None:
         self.hops: dict[int, Directions] = {}
         self.n_nodes = 0
-        self._graph = graph
+        self.heads = ALL_HEADS
+        self.weigh_by_edges = True
+        self._edges: Edges | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
         most = NUMBERS[-1] if most_clusters is None else most_clusters
         for hop, matrix in sweep:
             if not self.hops:
                 self.n_nodes = len(matrix)
                 self.sample = _draw(len(matrix), max(sample, 10 * most), graph)
+                self._edges = None if graph is None else Edges.among(graph, self.sample)
             # Scaled so that products of columns neither vanish nor overflow.
             largest = np.float32(
                 max(abs(float(matrix.max(initial=0))), abs(float(matrix.min(initial=0)))) or 1
@@ -134,20 +163,16 @@ class ClusterSearch:
             raise InputError("no embedding was given to find clusters in")
 
     def number_curve(self, seed: int = 0) -> dict[int, float]:
-        """The criterion of each number of clusters that is tried; the largest value is the best."""
-        every = list(self.hops.values())
-        some = {every[len(every) * part // 6] for part in (1, 3, 5)}
-        chosen = [one for one in every if one in some]
-        rows = np.arange(min(len(every[0].rows), ROWS))
-        if self.sample is None and len(every[0].rows) > ROWS:
-            rows = np.sort(np.random.default_rng(seed).choice(len(every[0].rows), ROWS, replace=False))
-        measure = None
-        if self._graph is not None and not self._graph.directed:
-            nodes = rows if self.sample is None else self.sample[rows]
-            edges = read_adjacency(self._graph.to_scipy()[nodes][:, nodes], directed=False)
-            measure = (lambda clusters: modularity(edges, clusters)) if edges.n_stored else None
+        """The criterion for each number of clusters that is tried; the largest value is the best."""
+        embeddings = list(self.hops.values())
+        chosen = [embeddings[at] for at in sorted({len(embeddings) * part // 6 for part in (1, 3, 5)})]
+        n_rows = len(chosen[0].rows)
+        rows = np.arange(min(n_rows, ROWS))
+        if self.sample is None and n_rows > ROWS:
+            rows = np.sort(np.random.default_rng(seed).choice(n_rows, ROWS, replace=False))
+        edges = None if self._edges is None else self._edges.among_rows(rows, n_rows)
         parts = [Directions(one.rows[rows], one.sizes, one.axes) for one in chosen]
-        return number_curve(parts, measure, len(rows) - 1, seed)
+        return number_curve(parts, edges, len(rows) - 1, seed)
 
     def cluster(self, n_clusters: int | str, seed: int = 0) -> Clustering:
         """The consensus, with the number of clusters chosen first where it is "auto"."""
@@ -157,16 +182,16 @@ class ClusterSearch:
             return self.consensus(1, seed)
         curve = self.number_curve()
         best = max(curve, key=lambda count: curve[count])
-        found = self.consensus(best, seed)
+        clustering = self.consensus(best, seed)
         second = max(
             (count for count in curve if count != best), key=lambda count: curve[count], default=best
         )
-        by = "agreement" if self._graph is None or self._graph.directed else "agreement x modularity"
+        by = "agreement" if self._edges is None else "agreement x modularity"
         reason = (
             f"{best} clusters: the largest {by}, {curve[best]:.3f}, of {min(curve)} to {max(curve)} clusters "
             f"tried; next best {second} ({curve[second]:.3f})"
         )
-        return replace(found, numbers=curve, reasons=(reason, *found.reasons))
+        return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
 
     def consensus(self, n_clusters: int, seed: int = 0) -> Clustering:
         """The clusters that most candidates agree on.
@@ -187,22 +212,32 @@ class ClusterSearch:
                 Parameter("n_clusters"),
                 f" must be from 1 to the number of nodes, {self.n_nodes}; got {n_clusters}",
             )
-        candidates, hops = self.candidates(n_clusters, seed)
-        agreements = pairwise_agreement(candidates, n_clusters)
-        mean = (agreements.sum(axis=1) - 1) / max(1, len(candidates) - 1)
-        weights = np.maximum(mean, 1e-9) ** _POWER
-        consensus = vote(candidates, weights, candidates[int(mean.argmax())], n_clusters)
-        hop, labels = self._settle(consensus, n_clusters)
-        seen = labels if self.sample is None else labels[self.sample]
-        indices = np.array([rand_index(seen, candidate, n_clusters) for candidate in candidates])
-        curve = {at: float(indices[hops == at].mean()) for at in self.hops}
+        candidates, hops, heads = self.candidates(n_clusters, seed)
+        uneven = heads == "absorbed"
+        winner = self._vote(candidates[~uneven], n_clusters)
+        preferred = False
+        if uneven.any():
+            other = self._vote(candidates[uneven], n_clusters)
+            preferred = (
+                other.agreement > winner.agreement
+                and other.assortativity >= winner.assortativity
+                and other.modularity >= _WORTH * winner.modularity
+            )
+            winner = other if preferred else winner
+        hop, labels = self._settle(winner.labels, n_clusters)
+        sampled = labels if self.sample is None else labels[self.sample]
+        indices = np.array([rand_index(sampled, candidate, n_clusters) for candidate in candidates])
+        curve = {count: float(indices[hops == count].mean()) for count in self.hops}
         agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
         reason = (
             f"{hop} hop{'' if hop == 1 else 's'}, where {n_clusters} clusters come closest to the consensus "
-            f"of {len(candidates)} partitions ({len(HEADS)} heads x {len(self.hops)} numbers of hops); "
+            f"of {len(candidates)} partitions at {len(self.hops)} number{'' if len(self.hops) == 1 else 's'} "
+            f"of hops; "
             f"{agreeing} of them agree with it, the mean agreement is {agreement:.2f}"
         )
         reasons = [reason]
+        if preferred:
+            reasons.append("clusters of uneven size, merged along the edges, are more stable than even ones")
         if agreement < DOUBTFUL:
             reasons.append(f"an agreement below {DOUBTFUL} means that these clusters are doubtful")
         return Clustering(
@@ -217,17 +252,37 @@ class ClusterSearch:
             reasons=tuple(reasons),
         )
 
-    def candidates(self, n_clusters: int, seed: int = 0) -> tuple[Labels, NDArray[np.int64]]:
-        """Partitions of the sample by all heads at all numbers of hops, and the number of hops of each."""
+    def candidates(
+        self, n_clusters: int, seed: int = 0
+    ) -> tuple[Labels, NDArray[np.int64], NDArray[np.str_]]:
+        """Partitions of the sample by all heads at all numbers of hops; hops and head of each."""
         rng = np.random.default_rng(seed)
-        repeats = -(-_FEWEST // (len(HEADS) * len(self.hops)))
-        found, hops = [], []
-        for hop, directions in self.hops.items():
-            for _ in range(repeats):
-                for labels in partitions(directions, n_clusters, rng):
-                    found.append(labels)
+        labels: list[Labels] = []
+        hops: list[int] = []
+        heads: list[str] = []
+        while len(labels) < _FEWEST:
+            for hop, directions in self.hops.items():
+                for head, candidate in partitions(directions, n_clusters, rng, self._edges, self.heads):
+                    labels.append(candidate)
                     hops.append(hop)
-        return np.array(found), np.array(hops)
+                    heads.append(head)
+        return np.array(labels), np.array(hops), np.array(heads)
+
+    def _vote(self, candidates: Labels, n_clusters: int) -> _Winner:
+        """What candidates agree on, weighted by their agreement and, if there are edges, assortativity."""
+        mean = pairwise_agreement(candidates, n_clusters).sum(axis=1) - 1
+        quality = np.maximum(mean / max(1, len(candidates) - 1), 1e-9)
+        edges = self._edges
+        if edges is not None and self.weigh_by_edges:
+            tables = (edges.table(candidate, n_clusters) for candidate in candidates)
+            quality *= np.maximum([assortativity_of(table) for table in tables], _UNRELATED)
+        weights = (quality / quality.max()) ** _POWER
+        labels = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
+        agreement = float(np.mean([rand_index(labels, one, n_clusters) for one in candidates]))
+        if edges is None:
+            return _Winner(labels, agreement)
+        table = edges.table(labels, n_clusters)
+        return _Winner(labels, agreement, assortativity_of(table), modularity_of(table))
 
     def _settle(self, consensus: Labels, n_clusters: int) -> tuple[int, Labels]:
         """The number of hops whose mixture stays closest to the consensus, and its clusters of all nodes."""

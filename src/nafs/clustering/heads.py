@@ -1,45 +1,56 @@
-"""Six ways to cluster the rows of one embedding. They err differently, which is what makes a vote useful.
+"""Ways to cluster the rows of one embedding. They err differently, which is what makes a vote useful.
 
 Every head takes leading directions, the number of clusters and a random generator, and returns a cluster for
 each row.
 
 - ``mixture``: Gaussians with one covariance, on unit rows in 2 k directions, started by K-means.
 - ``spherical``: K-means on unit rows in k + 1 directions.
-- ``projection``: K-means and the best subspace for its centres in turn, that is, the minimum of
-  ‖Z - G F Wᵀ‖ over memberships G, centres F and an orthonormal W (Fettal et al., WSDM 2022).
-- ``projection_mixture``: the mixture started by ``projection``.
-- ``singular``: K-means on unit rows of the left singular vectors 2 to k + 1, which gives every direction the
-  same weight (Lin et al., 2024).
+- ``projection_mixture``: the mixture started by ``projection``, that is, by K-means and the best subspace for
+  its centres in turn: the minimum of ‖Z - G F Wᵀ‖ over memberships G, centres F and an orthonormal W
+  (Fettal et al., WSDM 2022).
 - ``subspace``: spectral clustering by the squared products of left singular vectors (Fettal et al., AAAI
   2023).
+- ``merged`` and ``absorbed``: the mixture with twice as many clusters, merged along the edges in two ways
+  (see :func:`nafs.clustering.edges.merge_clusters`). They need edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs.clustering.directions import Directions, unit_rows
+from nafs.clustering.edges import Edges, merge_clusters
 from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.kmeans import centers_of, kmeans, nearest_center
 
 Labels = NDArray[np.int64]
+MORE = 2  # clusters that are merged, relative to the number of clusters to arrive at
 _STEPS = 30  # of each iteration; heads that have not converged then still take part in the vote
 _SQUARED = 40  # left singular vectors whose products ``subspace`` takes; their number grows with the square
 
 
-def partitions(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Iterator[Labels]:
-    """The clusters of every head, in the order of ``HEADS``."""
-    projected = projection(directions, n_clusters, rng)
-    for name, head in HEADS.items():
-        if name == "projection":
-            yield projected
-        elif name == "projection_mixture":
-            yield mixture_from(directions, n_clusters, projected)
-        else:
-            yield head(directions, n_clusters, rng)
+def partitions(
+    directions: Directions,
+    n_clusters: int,
+    rng: np.random.Generator,
+    edges: Edges | None = None,
+    names: Sequence[str] | None = None,
+) -> Iterator[tuple[str, Labels]]:
+    """Name and clusters of some heads, by default of all that can be used: merging needs edges."""
+    wanted = ALL_HEADS if names is None else names
+    for name in wanted:
+        if name in HEADS:
+            yield name, HEADS[name](directions, n_clusters, rng)
+    merging = [name for name in wanted if name in MERGED]
+    if edges is not None and merging:
+        count = min(MORE * n_clusters, len(directions.rows))
+        parts = mixture(directions, count, rng)
+        table = edges.table(parts, count)
+        for name in merging:
+            yield name, merge_clusters(table, n_clusters, absorb=name == "absorbed")[parts]
 
 
 def mixture_from(directions: Directions, n_clusters: int, start: Labels) -> Labels:
@@ -79,12 +90,6 @@ def projection_mixture(directions: Directions, n_clusters: int, rng: np.random.G
     return mixture_from(directions, n_clusters, projection(directions, n_clusters, rng))
 
 
-def singular(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
-    """K-means on unit rows of the left singular vectors after the first."""
-    first = min(1, directions.rows.shape[1] - 1)  # a single direction has to do
-    return kmeans(unit_rows(directions.left(first, n_clusters + 1)), n_clusters, rng, _STEPS)
-
-
 def subspace(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
     """Spectral clustering by squared products of left singular vectors."""
     vectors = directions.left(0, min(n_clusters + 1, _SQUARED))
@@ -101,8 +106,8 @@ Head = Callable[[Directions, int, np.random.Generator], Labels]
 HEADS: dict[str, Head] = {
     "mixture": mixture,
     "spherical": spherical,
-    "projection": projection,
     "projection_mixture": projection_mixture,
-    "singular": singular,
     "subspace": subspace,
 }
+MERGED = ("merged", "absorbed")
+ALL_HEADS = (*HEADS, *MERGED)

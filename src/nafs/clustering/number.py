@@ -8,25 +8,19 @@ its peak at the number of clusters.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from nafs.clustering.agreement import pairwise_agreement
 from nafs.clustering.directions import Directions
-from nafs.clustering.heads import mixture, projection, singular, spherical
+from nafs.clustering.edges import Edges, modularity_of
+from nafs.clustering.heads import partitions
 
 NUMBERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24)
 ROWS = 2000  # of each embedding that are clustered
-_HEADS = (spherical, projection, singular, mixture)
-
-Modularity = Callable[[NDArray[Any]], float]
 
 
 def number_curve(
-    embeddings: list[Directions], modularity: Modularity | None, most: int, seed: int = 0
+    embeddings: list[Directions], edges: Edges | None, most: int, seed: int = 0
 ) -> dict[int, float]:
     """The criterion at each number of clusters: mean agreement times modularity.
 
@@ -34,8 +28,8 @@ def number_curve(
     ----------
     embeddings : list of Directions
         With the same rows.
-    modularity : callable, optional
-        Of clusters of the rows; without it the agreement alone counts.
+    edges : Edges, optional
+        Among the rows; without them the agreement alone counts.
     most : int
         The largest number to try.
     seed : int
@@ -49,14 +43,12 @@ def number_curve(
     curve: dict[int, float] = {}
 
     def value(count: int) -> float:
-        found = np.array([head(rows, count, rng) for rows in embeddings for head in _HEADS])
-        others = pairwise_agreement(found, count)[np.triu_indices(len(found), 1)]
-        agreement = float(others.mean())
-        return (
-            agreement
-            if modularity is None
-            else agreement * float(np.mean([modularity(one) for one in found]))
-        )
+        candidates = np.array([labels for rows in embeddings for _, labels in partitions(rows, count, rng)])
+        pairs = pairwise_agreement(candidates, count)[np.triu_indices(len(candidates), 1)]
+        agreement = float(pairs.mean())
+        if edges is None:
+            return agreement
+        return agreement * float(np.mean([modularity_of(edges.table(one, count)) for one in candidates]))
 
     numbers = [count for count in NUMBERS if count <= most]
     for count in numbers or [most]:

@@ -39,6 +39,7 @@ def evaluate_links(
     embed: Embed,
     *,
     splits: int = 5,
+    first: int = 0,
     score: str = "auto",
     validation: float = 0.05,
     test: float = 0.10,
@@ -51,6 +52,8 @@ def evaluate_links(
     embed : callable
         Takes the graph without its hidden edges and returns a matrix with one row per node.
     splits : int
+    first : int
+        Seed of the first split; the others follow.
     score : {"auto", "head", "inner", "cosine"}
         The link head, which is fitted on the validation edges (see :mod:`nafs.links.head`), or inner
         product or cosine alone. "auto" is the head.
@@ -67,7 +70,7 @@ def evaluate_links(
     if splits < 1:
         raise InputError(Parameter("splits"), f" must be at least 1; got {splits}")
     values: dict[str, list[float]] = {}
-    for seed in range(splits):
+    for seed in range(first, first + splits):
         split = split_links(graph, validation=validation, test=test, seed=seed)
         matrix = np.asarray(embed(split.graph))
         check_rows(matrix, graph)

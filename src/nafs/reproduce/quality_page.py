@@ -1,0 +1,134 @@
+"""docs/quality.md: its tables are generated from measured cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nafs.reproduce.marked import fill, markdown
+from nafs.reproduce.quality import CLASSIFIED, HALVES, NAMES, TASKS, Step, Task, number_key
+from nafs.reproduce.store import Store, Values
+
+SEEDS = 10
+# What was to be reached, set before the measurements.
+AIMS: dict[str, dict[str, tuple[float, ...]]] = {
+    "clustering": {
+        "cora": (76, 61, 55),
+        "citeseer": (71, 46, 47),
+        "pubmed": (71, 34, 34),
+        "wiki": (56, 55, 37),
+        "amazon-photo": (79, 72, 63),
+        "acm": (93, 75, 81),
+        "coauthor-cs": (78, 79, 70),
+    },
+    "links": {
+        "cora": (96.2, 96.4),
+        "citeseer": (98.0, 98.1),
+        "pubmed": (98.2, 98.0),
+        "wiki": (96, 96),
+        "amazon-photo": (98.7, 98.7),
+        "acm": (99.2, 99.3),
+        "coauthor-cs": (98, 98),
+    },
+    "classification": {"cora": (84.4,), "citeseer": (73.5,), "pubmed": (80.5,)},
+}
+
+
+def update_page(text: str, store: Store) -> str:
+    """The page with its tables generated from the cells that are there."""
+    tables = {"numbers": _numbers(store), "halves": _halves(store)}
+    for task in TASKS:
+        tables[task.name] = _auto(store, task)
+        tables[f"{task.name}-steps"] = _steps(store, task, task.metrics[:3])
+    tables["links-hard-steps"] = _steps(store, TASKS[1], ("AUC hard",))
+    return fill(text, tables)
+
+
+def _joined(values: Values, metrics: Sequence[str], show: str = "mean") -> str:
+    numbers = (np.mean(values[name]) if show == "mean" else np.std(values[name]) for name in metrics)
+    return " / ".join(f"{100 * number:.1f}" for number in numbers)
+
+
+def _auto(store: Store, task: Task) -> list[str]:
+    """A row for each data set: what was to be reached and what `auto` reaches."""
+    (step,) = (step for step in task.steps if step.is_auto)
+    first, others = task.metrics[: 3 if task.name == "clustering" else 2], task.metrics[2:]
+    rows = []
+    for name in task.datasets:
+        values = task.values(store, name, step, SEEDS)
+        if values is None:
+            continue
+        aim = AIMS[task.name].get(name)
+        row = [name, "" if aim is None else " / ".join(f"{number:g}" for number in aim)]
+        row += [_joined(values, first), _joined(values, first, "deviation")]
+        if task.name == "links":
+            row += [_joined(values, [metric]) for metric in others]
+        rows.append([*row, str(len(values[first[0]]))])
+    header = ["data set", f"aim: {' / '.join(first)}", "`auto`", "deviation"]
+    header += others if task.name == "links" else []
+    return markdown([*header, "splits" if task.name != "clustering" else "seeds"], rows)
+
+
+def _score(values: Values | None, metrics: Sequence[str]) -> float | None:
+    """The mean of several metrics, in percent."""
+    return None if values is None else 100 * float(np.mean([np.mean(values[name]) for name in metrics]))
+
+
+def _scores(store: Store, task: Task, step: Step, metrics: Sequence[str]) -> dict[str, float]:
+    scores = {name: _score(task.values(store, name, step, SEEDS), metrics) for name in task.datasets}
+    return {name: score for name, score in scores.items() if score is not None}
+
+
+def _mean(scores: dict[str, float], names: Sequence[str]) -> float | None:
+    """The mean over some data sets; nothing while one of them is missing."""
+    return float(np.mean([scores[name] for name in names])) if set(names) <= set(scores) else None
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _steps(store: Store, task: Task, metrics: Sequence[str]) -> list[str]:
+    """A row for each line of the ablation; the mean of the metrics for each data set, half and all."""
+    names = CLASSIFIED if task.name == "classification" else NAMES
+    rows = []
+    for step in task.steps:
+        scores = _scores(store, task, step, metrics)
+        if scores:
+            means = [_mean(scores, [name for name in half if name in names]) for half in HALVES.values()]
+            means.append(_mean(scores, names))
+            rows.append([step.title, *(_shown(scores.get(name)) for name in names), *map(_shown, means)])
+    return markdown(["setting", *names, *HALVES, "all"], rows)
+
+
+def _halves(store: Store) -> list[str]:
+    """The best variant of the consensus by one half, and how it does on the other, both ways."""
+    task = TASKS[0]
+    variants = {
+        step.title: _scores(store, task, step, task.metrics)
+        for step in task.steps
+        if step.is_auto or step.without
+    }
+    complete = {title: scores for title, scores in variants.items() if _mean(scores, NAMES) is not None}
+    rows = []
+    for half, names in HALVES.items():
+        if complete:
+            best = max(complete, key=lambda title: _mean(complete[title], names) or 0.0)
+            means = [_shown(_mean(complete[best], other)) for other in HALVES.values()]
+            rows.append([f"best by {half}", best, *means])
+    for title, scores in complete.items():
+        if title.endswith(": auto"):
+            rows.append(["`auto`", title, *(_shown(_mean(scores, names)) for names in HALVES.values())])
+    return markdown(["developed on", "variant", *(f"mean of {half}" for half in HALVES)], rows)
+
+
+def _numbers(store: Store) -> list[str]:
+    rows = []
+    for name in NAMES:
+        key = number_key(name)
+        if key in store:
+            classes, chosen = (int(store[key][what][0]) for what in ("classes", "chosen"))
+            within = "yes" if abs(classes - chosen) <= 2 else "no"
+            rows.append([name, str(classes), str(chosen), within, f"{store[key]['agreement'][0]:.2f}"])
+    return markdown(["data set", "classes", "chosen", "within 2", "agreement"], rows)
