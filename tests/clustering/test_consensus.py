@@ -90,11 +90,10 @@ def test_directions_of_edges_are_ignored():
 
 
 def test_merging_leaves_a_large_group_whole():
-    # Four parts of one group, and two small groups with a few edges between them.
+    # Four parts of one group, and two small groups.
     parts = np.full((6, 6), 0.001)
     parts[:4, :4] = 0.05
     parts[4, 4] = parts[5, 5] = 0.04
-    parts[4, 5] = parts[5, 4] = 0.003
     for absorb in (False, True):
         merged = merge_clusters(parts, 3, absorb=absorb)
         assert len(set(merged[:4])) == 1
@@ -152,8 +151,8 @@ def test_the_consensus_finds_planted_classes_and_says_how_sure_it_is(graph, sear
 def test_the_number_of_clusters_is_found(search):
     found = search.cluster("auto")
     assert found.n_clusters == 4
-    assert max(found.numbers, key=found.numbers.get) == 4
-    assert "4 clusters: the largest agreement x modularity" in found.explain()
+    assert found.numbers[4] >= 0.95 * max(found.numbers.values())
+    assert "4 clusters: the smallest of 2 to 24 whose agreement x modularity" in found.explain()
 
 
 def test_clusters_that_are_not_there_are_called_doubtful():

@@ -45,9 +45,10 @@ def small():
     graph = contextual_sbm(200, n_classes=3, n_features=20, signal=2.0, seed=0)
     split = random_splits(graph, count=1)[0]
     with pytest.MonkeyPatch.context() as patch:
-        for module in (comparison, sparsity, arxiv, smoothing_speed, ablation, efficiency, maps, quality):
+        for module in (comparison, sparsity, arxiv, smoothing_speed, ablation, efficiency, maps):
             patch.setattr(module, "dataset", lambda name: Dataset(name, "a stand-in", graph, split))
-        patch.setattr(quality, "_present", lambda names: list(names[:2]))
+        patch.setattr(quality, "data_of", lambda name: Dataset(name, "a stand-in", graph, split))
+        patch.setattr(quality, "present", lambda names: list(names[:2]))
         for name, rival in list(RIVALS.items()):
             if name not in KEPT:
                 patch.delitem(RIVALS, name)
@@ -63,7 +64,7 @@ def small():
         patch.setattr(scalability, "EDGES", 30_000)
         patch.setattr(published, "SAMPLES", (100, 200, 300, 500, 1000))
         yield
-    for cached in (scalability._whole, scalability._sample, scalability._random):
+    for cached in (quality._search, scalability._whole, scalability._sample, scalability._random):
         cached.cache_clear()
 
 

@@ -8,8 +8,8 @@ partitions are wrong in different ways. Each candidate therefore votes with the 
 
 Most heads split a group that holds half of the graph, so they would outvote those that do not. Candidates by
 the head ``absorbed``, which can leave such a group whole, therefore hold a vote of their own. Its winner is
-taken if those candidates agree more with it than the others with theirs, its assortativity is not lower, and
-its modularity is lower by a tenth at most.
+taken if its agreement times its modularity, the criterion for the number of clusters, is higher than that of
+the other vote, and its assortativity is not lower.
 
 Starting from the winner, the mixture is fitted once more at each number of hops. The number of hops is chosen
 where the result stays closest to the vote.
@@ -33,14 +33,13 @@ from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
 from nafs.clustering.heads import ALL_HEADS, Labels, partitions
-from nafs.clustering.number import NUMBERS, ROWS, number_curve
+from nafs.clustering.number import NUMBERS, ROWS, choose_number, number_curve
 from nafs.graph import Adjacency
 
 SAMPLE = 5000  # nodes whose partitions are compared
 AGREES = 0.5  # adjusted Rand index with the consensus from which on a candidate is said to agree
 DOUBTFUL = 0.35  # mean agreement below which the clusters are probably not there
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
-_WORTH = 0.9  # share of the modularity that clusters of uneven size must keep
 _POWER = 4  # of agreement and assortativity, in the weight of a vote
 _UNRELATED = 0.1  # assortativity up to which edges are taken to say nothing about clusters
 _STEPS = 50  # of the last mixture
@@ -93,6 +92,11 @@ class _Winner(NamedTuple):
     agreement: float
     assortativity: float = 1.0
     modularity: float = 1.0
+
+    @property
+    def stability(self) -> float:
+        """Agreement times modularity."""
+        return self.agreement * self.modularity
 
 
 class ClusterSearch:
@@ -163,7 +167,7 @@ class ClusterSearch:
             raise InputError("no embedding was given to find clusters in")
 
     def number_curve(self, seed: int = 0) -> dict[int, float]:
-        """The criterion for each number of clusters that is tried; the largest value is the best."""
+        """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
         embeddings = list(self.hops.values())
         chosen = [embeddings[at] for at in sorted({len(embeddings) * part // 6 for part in (1, 3, 5)})]
         n_rows = len(chosen[0].rows)
@@ -181,15 +185,12 @@ class ClusterSearch:
         if self.n_nodes < 4:
             return self.consensus(1, seed)
         curve = self.number_curve()
-        best = max(curve, key=lambda count: curve[count])
-        clustering = self.consensus(best, seed)
-        second = max(
-            (count for count in curve if count != best), key=lambda count: curve[count], default=best
-        )
+        number = choose_number(curve)
+        clustering = self.consensus(number, seed)
         by = "agreement" if self._edges is None else "agreement x modularity"
         reason = (
-            f"{best} clusters: the largest {by}, {curve[best]:.3f}, of {min(curve)} to {max(curve)} clusters "
-            f"tried; next best {second} ({curve[second]:.3f})"
+            f"{number} clusters: the smallest of {min(curve)} to {max(curve)} whose {by}, "
+            f"{curve[number]:.3f}, comes within 5 % of the best, {max(curve.values()):.3f}"
         )
         return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
 
@@ -218,11 +219,7 @@ class ClusterSearch:
         preferred = False
         if uneven.any():
             other = self._vote(candidates[uneven], n_clusters)
-            preferred = (
-                other.agreement > winner.agreement
-                and other.assortativity >= winner.assortativity
-                and other.modularity >= _WORTH * winner.modularity
-            )
+            preferred = other.stability > winner.stability and other.assortativity >= winner.assortativity
             winner = other if preferred else winner
         hop, labels = self._settle(winner.labels, n_clusters)
         sampled = labels if self.sample is None else labels[self.sample]
@@ -247,7 +244,7 @@ class ClusterSearch:
             agreement,
             len(candidates),
             agreeing,
-            overlaps(seen, candidates, n_clusters),
+            overlaps(sampled, candidates, n_clusters),
             curve,
             reasons=tuple(reasons),
         )

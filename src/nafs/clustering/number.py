@@ -3,7 +3,7 @@
 At each number k a few heads cluster a few embeddings of the sweep. Their mean agreement is high where k
 clusters are really there, and also for one coarse split of everything. Modularity tells that case apart: it
 grows with every further group that the edges know, and stops growing after the last. The product of both has
-its peak at the number of clusters.
+its peak at the number of clusters. Peaks are flat, so the smallest number within 5 % of the best is taken.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from nafs.clustering.edges import Edges, modularity_of
 from nafs.clustering.heads import partitions
 
 NUMBERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24)
+TOLERANCE = 0.05  # of the best value; smaller differences are noise
 ROWS = 2000  # of each embedding that are clustered
 
 
@@ -37,7 +38,7 @@ def number_curve(
     Returns
     -------
     dict
-        The number with the largest value is the answer.
+        See :func:`choose_number`.
     """
     rng = np.random.default_rng(seed)
     curve: dict[int, float] = {}
@@ -58,3 +59,16 @@ def number_curve(
         if 2 <= count <= min(most, NUMBERS[-1]) and count not in curve:
             curve[count] = value(count)
     return dict(sorted(curve.items()))
+
+
+def choose_number(curve: dict[int, float]) -> int:
+    """The smallest number of clusters whose criterion is within 5 % of the best.
+
+    Examples
+    --------
+    >>> from nafs.clustering.number import choose_number
+    >>> choose_number({2: 0.2, 3: 0.5, 4: 0.51, 5: 0.3})
+    3
+    """
+    best = max(curve.values())
+    return min(number for number, value in curve.items() if value >= best - TOLERANCE * abs(best))

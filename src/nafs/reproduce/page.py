@@ -12,6 +12,7 @@ import numpy as np
 
 from nafs.reproduce import comparison, published, sparsity
 from nafs.reproduce.comparison import Task, show
+from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.store import Store, Values
 from nafs.rivals import RIVALS, Rival
 
@@ -40,13 +41,7 @@ def update_page(text: str, store: Store, earlier: Earlier) -> str:
     for name, numbers in SPARSE.items():
         tables[name] = _sparsity(name, numbers, store, earlier.get(name, {}))
     tables["missing"] = _missing(store, earlier)
-    for name, lines in tables.items():
-        if lines:
-            before, mark, rest = text.partition(f"<!-- {name} -->\n")
-            _, end, after = rest.partition(f"<!-- /{name} -->")
-            if mark and end:
-                text = "\n".join([before + mark, *lines, "", end + after])
-    return text
+    return fill(text, tables)
 
 
 TASKS = (comparison.LINKS, comparison.CLUSTERING, comparison.CLASSIFICATION)
@@ -96,7 +91,7 @@ def _comparison(task: Task, store: Store, earlier: Mapping[str, Mapping[str, str
         rows.append(_row(task, f"NAFS-{variant}, 20 hops", None, task.plain_way(variant), store, earlier))
     rows = [row for row in rows if any(row[1:])]
     metrics = "/".join(task.metrics)
-    return _markdown([header[0], *(f"{title} {metrics}" for title in header[1:]), "CPU", "memory"], rows)
+    return markdown([header[0], *(f"{title} {metrics}" for title in header[1:]), "CPU", "memory"], rows)
 
 
 def _row(
@@ -141,7 +136,7 @@ def _sparsity(
             row.append(_fuller(values, sparsity.METRICS, before, range(SEEDS)))
         rows.append(row)
     rows = [row for row in rows if any(row[1:])]
-    return _markdown(header, rows)
+    return markdown(header, rows)
 
 
 def _missing(store: Store, earlier: Earlier) -> list[str]:
@@ -163,8 +158,3 @@ def _missing(store: Store, earlier: Earlier) -> list[str]:
             parts += [f"fewer than {SEEDS} seeds: {', '.join(few)}"] if few else []
             lines.append(f"- {task.name}, {name}: {'; '.join(parts) or 'complete'}.")
     return lines
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return [*lines, *("| " + " | ".join(row) + " |" for row in rows)]

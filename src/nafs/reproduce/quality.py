@@ -154,6 +154,8 @@ def _number(name: str) -> Values:
         "classes": [float(_classes_of(graph))],
         "chosen": [float(clustering.n_clusters)],
         "agreement": [clustering.agreement],
+        "numbers": [float(number) for number in clustering.numbers],
+        "curve": list(clustering.numbers.values()),
     }
 
 
