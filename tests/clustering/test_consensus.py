@@ -105,7 +105,8 @@ def test_merging_leaves_a_large_group_whole():
 
 def test_a_group_of_half_of_the_graph_stays_whole():
     graph = uneven_graph()
-    search = search_clusters(Job.of(graph, Settings.of(n_hops="auto", n_clusters=6, n_threads=1)))
+    settings = Settings.of(n_hops="auto", n_clusters=6, structure="none", n_threads=1)
+    search = search_clusters(Job.of(graph, settings))
     with_edges = agreement(graph.labels.codes, search.consensus(6).labels)["ARI"]
     search.heads, search.weigh_by_edges = tuple(HEADS), False
     without = agreement(graph.labels.codes, search.consensus(6).labels)["ARI"]
@@ -157,7 +158,7 @@ def test_the_number_of_clusters_is_found(search):
 
 def test_clusters_that_are_not_there_are_called_doubtful():
     noise = erdos_renyi(400, 0.02, n_features=16, seed=0)
-    found = embed(noise, n_hops="auto", n_clusters=5).choice.clustering
+    found = embed(noise, n_hops="auto", n_clusters=5, structure="none").choice.clustering
     assert found.agreement < DOUBTFUL
     assert "doubtful" in found.explain()
 

@@ -42,8 +42,9 @@ HALVES = {
 NAMES = tuple(name for half in HALVES.values() for name in half)
 CLASSIFIED = ("cora", "citeseer", "pubmed")
 FEW = 3  # seeds of the lines that change one ingredient
-AUTO = {"n_hops": "auto"}
-PREPARED = {"preprocessing": "auto"}
+PLAIN = {"structure": "none"}
+PREPARED = PLAIN | {"preprocessing": "auto"}
+AUTO = PLAIN | {"n_hops": "auto"}
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Step:
 
 EDGES = "weights by edges"
 CLUSTERING = (
-    Step("20 hops, K-means", {}, {"method": "kmeans", "n_init": 5}),
+    Step("20 hops, K-means", PLAIN, {"method": "kmeans", "n_init": 5}),
     Step("+ preprocessing", PREPARED, {"method": "kmeans", "n_init": 5}),
     Step("+ mixture", PREPARED, {"method": "mixture"}),
     Step("+ consensus at 20 hops", PREPARED),
@@ -75,16 +76,17 @@ CLUSTERING = (
     Step("auto without all three uses of edges", AUTO, without=(*MERGED, EDGES)),
 )
 LINKS = (
-    Step("20 hops, inner product", {}, {"score": "inner"}),
+    Step("20 hops, inner product", PLAIN, {"score": "inner"}),
     Step("+ preprocessing", PREPARED, {"score": "inner"}),
     Step("+ hops and center by hidden edges, cosine", AUTO, {"score": "cosine"}),
     Step("+ link head: auto", AUTO),
     Step("auto without preprocessing", AUTO | {"preprocessing": "none"}),
     Step("auto, mean not subtracted", AUTO | {"center": "none"}),
     Step("auto, all columns", AUTO | {"dim": "full"}),
+    Step("auto with structural columns where they help", AUTO | {"structure": "auto"}),
 )
 CLASSIFICATION = (
-    Step("20 hops"),
+    Step("20 hops", PLAIN),
     Step("+ preprocessing", PREPARED),
     Step("+ the three best on validation nodes: auto", AUTO),
     Step("auto, all columns", AUTO | {"dim": "full"}),
