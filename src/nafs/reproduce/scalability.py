@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nafs.datasets import erdos_renyi, load_dataset, power_law
 from nafs.datasets.catalog import find
 from nafs.datasets.download import is_present
-from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.pictures.plots import COLOURS, new_figure
 from nafs.reproduce import published
-from nafs.reproduce.comparison import show, source_of
-from nafs.reproduce.store import Store, Values, seconds
+from nafs.reproduce.comparison import nafs, source_of
+from nafs.reproduce.store import Store, Values
 from nafs.reproduce.target import Cell, Effort, Target
-from nafs.reproduce.timing import plain_nafs, seconds_of
-from nafs.rivals import RIVALS, OutOfMemoryError, problem_of
+from nafs.reproduce.timing import about_estimates, fit_times, middle, plain_nafs, show_time
+from nafs.rivals import RIVALS, Problem, Rival, problem_of
+from nafs.rivals.contract import TASKS
+from nafs.smoothing.method import DEFAULT_R
 
 HOPS = 20
 PRODUCTS = "ogbn-products"
@@ -28,36 +29,36 @@ RANDOM_NODES = (5_000, 10_000, 15_000, 20_000, 30_000, 50_000, 80_000, 100_000)
 RANDOM_P = 0.0001
 RANDOM_FEATURES = 500
 
-_METHODS: dict[str, Callable[[Graph], object]] = {
-    "NAFS-mean": lambda graph: embed(graph, n_hops=HOPS, dim="full"),
-    "NAFS-mean with SciPy's product": lambda graph: plain_nafs(graph, HOPS),
-    "GAE": lambda graph: RIVALS["GAE"](problem_of(graph, "links")),
-    "AGE": lambda graph: RIVALS["AGE"](problem_of(graph, "links")),
-}
+PLAIN = "NAFS-mean with SciPy's product"
 _TRAINED = ("GAE", "AGE")
 
 
-def _methods(tier: str) -> list[str]:
-    """Minutes to hours go into the trained ones: they belong to the tier "all"."""
-    ready = tier == "all" and all(RIVALS[name].missing is None for name in _TRAINED)
-    return [name for name in _METHODS if ready or name not in _TRAINED]
+def _ours() -> dict[str, Rival]:
+    def plain(problem: Problem, seed: int, progress: object) -> NDArray[np.float32]:
+        return plain_nafs(problem.graph, HOPS)
+
+    return {
+        "NAFS-mean": nafs(HOPS, DEFAULT_R, "mean"),
+        PLAIN: Rival(PLAIN, TASKS, plain, "no paper", cost=1),
+    }
 
 
-def _seconds(method: str, graph: Graph) -> Values:
-    try:
-        return {"seconds": seconds_of(lambda: _METHODS[method](graph))}
-    except OutOfMemoryError as error:
-        return {"needs": [float(error.needs)]}
+METHODS = (*_ours(), *_TRAINED)
 
 
-def _code(method: str) -> tuple[str, ...]:
-    if method in _TRAINED:
-        return (source_of(RIVALS[method]), "nafs.reproduce.timing")
-    return ("nafs.embedding:embed", "nafs.reproduce.timing")
+def _methods(tier: str) -> dict[str, Rival]:
+    """Those to measure: the trained ones take minutes to hours, and belong to the tier "all"."""
+    trained = {name: RIVALS[name] for name in _TRAINED if tier == "all" and RIVALS[name].missing is None}
+    return _ours() | trained
 
 
-def _shown(cell: Values | None) -> str:
-    return "" if cell is None else seconds(cell["seconds"]) if "seconds" in cell else show(cell, "")
+def _seconds(rival: Rival, graph: Graph) -> Values:
+    return fit_times(rival, problem_of(graph, "links"))
+
+
+def _code(rival: Rival) -> tuple[str, ...]:
+    own = "nafs.reproduce.timing:plain_nafs" if rival.name == PLAIN else source_of(rival)
+    return (own, "nafs.reproduce.timing:fit_times")
 
 
 @lru_cache(maxsize=1)
@@ -87,14 +88,14 @@ def _sample_key(method: str, count: int) -> str:
 
 
 def _sample_cells(effort: Effort) -> list[Cell]:
-    def measure(method: str, count: int) -> Values:
-        cell = _seconds(method, _sample(count))
-        return cell | {"edges": [float(_sample(count).n_edges)]}
+    def measure(rival: Rival, count: int) -> Values:
+        graph = _sample(count)
+        return {**_seconds(rival, graph), "edges": [float(graph.n_edges)]}
 
     return [
-        Cell(_sample_key(method, count), partial(measure, method, count), _code(method))
+        Cell(_sample_key(method, count), partial(measure, rival, count), _code(rival))
         for count in published.SAMPLES
-        for method in _methods(effort.rivals)
+        for method, rival in _methods(effort.rivals).items()
     ]
 
 
@@ -104,10 +105,10 @@ def _write_samples(store: Store, effort: Effort) -> list[Path]:
         [f"{method} (as published)", *("out of memory" if s is None else f"{s:g} s" for s in times)]
         for method, times in published.SAMPLE_SECONDS.items()
     ]
-    for method in _METHODS:
+    for method in METHODS:
         timed = [store.together([_sample_key(method, count)]) for count in published.SAMPLES]
         if any(timed):
-            rows.append([f"{method}, here", *(_shown(cell) for cell in timed)])
+            rows.append([f"{method}, here", *(show_time(cell) for cell in timed)])
     cells = [store[_sample_key("NAFS-mean", count)] for count in published.SAMPLES]
     rows.append(["edges in the sample", *(f"{cell['edges'][0]:,.0f}" for cell in cells)])
     where = (
@@ -119,6 +120,7 @@ def _write_samples(store: Store, effort: Effort) -> list[Path]:
     remarks = [
         f"Seconds to embed uniform samples of the nodes, {HOPS} hops, six r, on all cores (SciPy's product "
         f"uses one), median of 3 runs (one run if it takes over ten seconds). {where}",
+        about_estimates(),
         "The published seconds are from another machine, with GAE and AGE on a GPU; the paper does not state "
         "its number of hops. Our GAE computes its loss without an n × n matrix, and beyond 10,000 nodes "
         "estimates it from random pairs; AGE ranks all pairs. A uniform sample of nodes keeps an edge "
@@ -138,27 +140,30 @@ def _random_key(method: str, count: int) -> str:
 
 
 def _random_cells(effort: Effort) -> list[Cell]:
-    def measure(method: str, count: int) -> Values:
-        return _seconds(method, _random(count))
+    def measure(rival: Rival, count: int) -> Values:
+        return _seconds(rival, _random(count))
 
     return [
-        Cell(_random_key(method, count), partial(measure, method, count), _code(method))
+        Cell(_random_key(method, count), partial(measure, rival, count), _code(rival))
         for count in RANDOM_NODES
-        for method in _methods(effort.rivals)
+        for method, rival in _methods(effort.rivals).items()
     ]
 
 
 def _write_random(store: Store, effort: Effort) -> list[Path]:
     figure = new_figure(7.5, 4.8)
     axis = figure.subplots()
-    methods = [m for m in _METHODS if any(_random_key(m, n) in store for n in RANDOM_NODES)]
+    methods = [m for m in METHODS if any(_random_key(m, n) in store for n in RANDOM_NODES)]
     header = ["nodes", *(f"{method}, here" for method in methods)]
     for method, colour, marker in zip(methods, COLOURS, "os^D", strict=False):
         cells = {n: store.together([_random_key(method, n)]) for n in RANDOM_NODES}
-        done = {
-            n: float(np.median(cell["seconds"])) for n, cell in cells.items() if cell and "seconds" in cell
-        }
-        axis.plot(list(done), list(done.values()), color=colour, marker=marker, label=f"{method}, here")
+        axis.plot(
+            RANDOM_NODES,
+            [middle(cell) for cell in cells.values()],
+            color=colour,
+            marker=marker,
+            label=f"{method}, here",
+        )
     for (method, (count, value)), colour in zip(published.RANDOM_SECONDS.items(), COLOURS[4:], strict=False):
         axis.plot([count], [value], "*", color=colour, markersize=13, label=f"{method}, as published")
     for method, count in published.RANDOM_OUT_OF_MEMORY.items():
@@ -183,7 +188,7 @@ def _write_random(store: Store, effort: Effort) -> list[Path]:
     axis.grid(alpha=0.3)
     axis.legend(loc="lower right")
     rows = [
-        [f"{n:,}", *(_shown(store.together([_random_key(method, n)])) for method in methods)]
+        [f"{n:,}", *(show_time(store.together([_random_key(method, n)])) for method in methods)]
         for n in RANDOM_NODES
     ]
     remarks = [
@@ -191,6 +196,7 @@ def _write_random(store: Store, effort: Effort) -> list[Path]:
         f"{HOPS} hops, six r, median of 3 runs (one run if it takes over ten seconds). The paper does not "
         "state its number of features or hops; its text reports 66.1 s for NAFS at 100,000 nodes, 80.9 s for "
         "AGE at 10,000, and where GAE and AGE ran out of memory.",
+        about_estimates(),
         "![](random-graphs.png)",
     ]
     files = store.table("random-graphs", "Scalability on random graphs", remarks, header, rows)
