@@ -21,7 +21,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "mathml",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
@@ -46,6 +46,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
 }
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "nafs"
 html_theme_options = {
@@ -57,6 +58,7 @@ html_theme_options = {
 }
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
+html_sidebars: dict[str, list[str]] = {page: [] for page in ("start", "install", "method", "report")}
 
 
 def setup(app: object) -> None:
