@@ -6,6 +6,7 @@ import pytest
 from command import run
 
 from nafs.datasets import contextual_sbm
+from nafs.graph import Graph
 from nafs.rivals import RIVALS
 
 
@@ -53,3 +54,20 @@ def test_json_holds_every_value(folder, capsys):
 def test_bad_requests(folder, capsys, words, message):
     assert run("evaluate", "graph", *words) == 2
     assert message in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_a_directed_graph_is_refused_before_anything_is_measured(folder, capsys):
+    (folder / "edges.csv").write_text("a,b\nb,c\nc,a\n")
+    assert run("evaluate", "edges.csv", "--directed", "-t", "links", "--rivals", "fast") == 2
+    message = capsys.readouterr().err.replace("\n", " ")
+    assert "--rivals compares on undirected graphs only; leave out --directed" in message
+
+
+def test_rivals_without_labels_are_compared_by_links_alone(folder, capsys):
+    graph = Graph.load(folder / "graph")
+    Graph(graph.adjacency, graph.features).save(folder / "bare")
+    assert run("evaluate", "bare", "--seeds", "1", "--rivals", "fast") == 0
+    output = capsys.readouterr()
+    assert "links: NAFS and rivals" in output.out
+    assert "clustering: NAFS and rivals" not in output.out
+    assert "the graph has no labels: links can be evaluated" in output.err.replace("\n", " ")

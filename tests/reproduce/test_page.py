@@ -1,8 +1,11 @@
 """The page of results is made from cells; its prose stays."""
 
 import json
+from pathlib import Path
 
-from nafs.reproduce import quality
+import pytest
+
+from nafs.reproduce import efficiency, quality, scalability
 from nafs.reproduce.comparison import LINKS
 from nafs.reproduce.page import update_page
 from nafs.reproduce.quality_page import update_page as update_quality_page
@@ -16,7 +19,13 @@ PAGE = (
 def test_tables_are_made_from_cells(tmp_path):
     store = Store(tmp_path, "reproduction.json")
     for seed in range(2):
-        values = {"AUC": [0.9 + seed / 100], "AP": [0.8], "seconds": [3.0], "cpu": [2.0], "bytes": [5e6]}
+        values = {
+            "AUC": [0.9 + seed / 100],
+            "AP": [0.8],
+            "seconds": [9.0 - 6.0 * seed],
+            "cpu": [2.5],
+            "bytes": [5e6],
+        }
         store.keep(LINKS.key("cora", "GAE", seed), values)
     earlier = {"links": {"SGC": {"cora": "92.8 / 93.3 ± 0.8 / 0.9"}}}
     text = update_page(PAGE, store, earlier)
@@ -26,10 +35,13 @@ def test_tables_are_made_from_cells(tmp_path):
     assert "old" not in text
     rows = {line.split(" | ")[0].strip("| "): line for line in text.splitlines() if line.startswith("| ")}
     assert "| 91.0 / 92.0 | 90.5 / 80.0 ± 0.5 / 0.0 (2) |" in rows["GAE"]
-    assert rows["GAE"].endswith("| 2 s | 5 MB |")
+    assert rows["GAE"].endswith("| 3.0 s | 2.5 s | 5 MB |")
     assert "92.8 / 93.3 ± 0.8 / 0.9 †" in rows["SGC"]
     assert "95.1 / 94.6" in rows["AGE"], "a published number without a measured one stays"
-    assert "fewer than 10 seeds: GAE (2)" in text
+    (state,) = [line for line in text.splitlines() if line.startswith("- links, cora:")]
+    assert "fewer than 10 seeds: GAE (2)" in state
+    assert "earlier run only: SGC" in state
+    assert "not measured: raw features, " in state
     assert update_page(text, store, earlier) == text
 
 
@@ -78,3 +90,38 @@ def test_the_quality_page_shows_no_mean_while_a_data_set_is_missing(tmp_path):
     line = next(line for line in text.splitlines() if ": auto" in line)
     assert line.split("|")[2].strip() == "53.3"
     assert line.endswith("|  |  |  |")
+
+
+def test_a_wall_time_of_a_busy_machine_is_not_shown(tmp_path):
+    store = Store(tmp_path, "reproduction.json")
+    values = {"AUC": [0.9], "AP": [0.8], "seconds": [300.0], "cpu": [6.0], "bytes": [5e6]}
+    store.keep(LINKS.key("cora", "GAE", 0), values)
+    assert "| 90.0 / 80.0 (1) |" in (text := update_page(PAGE, store, {}))
+    assert "|  | 6.0 s | 5 MB |" in text
+
+
+def test_times_are_shown_and_the_missing_ones_named(tmp_path):
+    store = Store(tmp_path, "reproduction.json")
+    store.keep(efficiency.key("pubmed", "GAE"), {"seconds": [30.0], "NAFS-mean": [2.0, 4.0]})
+    store.keep(scalability.sample_key("AGE", 50_000), {"needs": [40e9], "edges": [24387.0]})
+    names = ("efficiency", "scalability", "random-graphs", "missing")
+    page = "".join(f"<!-- {name} -->\nold {name}\n<!-- /{name} -->\n" for name in names)
+    sizes = ("10,000", "20,000", "30,000", "50,000", "100,000")
+    earlier = {"scalability": {"NAFS-mean, here": dict.fromkeys(sizes, "0.5 s")}}
+    text = update_page(page, store, earlier)
+    assert "| pubmed | GAE | 30.0 s | 10 (published: 65.4) |" in text
+    assert "| AGE, here |  |  |  | out of memory (needs 40 GB) |  |" in text
+    assert "| NAFS-mean, here | 0.5 s † | 0.5 s † |" in text
+    assert "| edges in the sample |  |  |  | 24,387 |  |" in text
+    assert "old random-graphs" in text, "a table without measured cells stays as it is"
+    (state,) = [line for line in text.splitlines() if line.startswith("- efficiency:")]
+    assert "GAE (cora; citeseer)" in state
+
+
+def test_the_page_in_the_repository_is_the_one_that_the_command_writes():
+    docs = Path(__file__).parents[2] / "docs"
+    if not docs.is_dir():
+        pytest.skip("the documentation is not here")
+    text = (docs / "reproduction.md").read_text(encoding="utf-8")
+    earlier = json.loads((docs / "data" / "earlier.json").read_text(encoding="utf-8"))
+    assert update_page(text, Store(docs / "data", "reproduction.json"), earlier) == text

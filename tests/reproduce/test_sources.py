@@ -20,7 +20,7 @@ def fit(x: int) -> int:
     """Fit it."""
     from nafs.rivals.late import later
 
-    return help_me(RATE * x) + later(x)
+    return help_me(RATE * x, cost=3) + later(x)
 
 
 def unrelated():
@@ -60,7 +60,7 @@ def package(tmp_path, monkeypatch):
     ("file", "old", "new"),
     [
         ("rivals.one", "RATE = 0.5", "RATE = 0.6"),
-        ("rivals.one", "help_me(RATE * x)", "help_me(x)"),
+        ("rivals.one", "help_me(RATE * x", "help_me(x"),
         ("rivals.shared", "SCALE = 2", "SCALE = 3"),
         ("rivals.late", "return HOME", "return HOME + x"),
         ("rivals.named", "return 1", "return 2"),
@@ -77,6 +77,7 @@ def test_what_a_measurement_uses_changes_its_fingerprint(package, file, old, new
     [
         ("rivals.one", '"""Fit it."""', '"""Another sentence."""'),
         ("rivals.one", "RATE = 0.5", "RATE = 0.5  # a comment\n"),
+        ("rivals.one", "cost=3", "cost=4"),
         ("rivals.one", "(x: int) -> int", "(x: float) -> float"),
         ("rivals.one", "return judge(1)", "return judge(2)"),
         ("rivals.shared", "def other(x): return x", "def other(x): return -x"),

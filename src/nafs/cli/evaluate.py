@@ -15,7 +15,7 @@ from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, Scheduler
 from nafs.cli.flags import command, flag, reject_changes, shown
 from nafs.cli.options import TablePrinting
 from nafs.cli.reading import Reading, is_dataset, load, read
-from nafs.cli.rivals import check_request, compare_with_rivals, show_comparison
+from nafs.cli.rivals import check_graph, check_request, compare_with_rivals, show_comparison
 from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.links import SCORES
@@ -115,6 +115,7 @@ def evaluate(
         graph, split = data.graph, data.split
     else:
         graph = read(run, dataset, reading)
+    check_graph(rivals, graph)
     if graph.features is None and embedding is None:
         run.notes.append(
             "the graph has no features: structural ones are computed from the edges that are not hidden"
@@ -129,6 +130,7 @@ def evaluate(
                 judge.embed(graph, "clusters") if embedding is None else read_embedding(embedding, graph)[0]
             )
     outcomes: list[TaskResult] = []
+    compared = list(tasks)
     for name in tasks:
         measure: Callable[[], list[TaskResult]] = getattr(judge, name)
         try:
@@ -138,17 +140,18 @@ def evaluate(
             if task != "all":
                 raise
             run.notes.append(f"{name}: {shown(error)}")
+            compared.remove(name)
     comparisons = compare_with_rivals(
         run,
         graph,
-        tasks,
+        compared,
         judge.embed,
         tier=rivals,
         seeds=seeds,
         split=split,
         n_clusters=options.n_clusters,
         score=score,
-        dataset=dataset.lower().replace("_", "-") if split is not None else "",
+        dataset=dataset.lower().replace("_", "-") if is_dataset(dataset) else "",
         chart=chart,
     )
     _print(run, dataset, outcomes, comparisons)

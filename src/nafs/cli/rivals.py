@@ -30,6 +30,14 @@ def check_request(tier: str, chart: str | None, embedding: str | None) -> None:
         raise InputError(Parameter("rivals"), " embeds the graph itself; leave --embedding out")
 
 
+def check_graph(tier: str, graph: Graph) -> None:
+    """Raise one clear line for a graph that rivals are not defined for, before anything is measured."""
+    if tier != "none" and graph.adjacency.directed:
+        raise InputError(
+            Parameter("rivals"), " compares on undirected graphs only; leave out ", Parameter("directed")
+        )
+
+
 def compare_with_rivals(
     run: Run,
     graph: Graph,
@@ -66,7 +74,7 @@ def compare_with_rivals(
             def told(name: str, done: int, total: int, advance: Any = advance) -> None:
                 advance(1, name)
 
-            found = compare(
+            comparison = compare(
                 graph,
                 task,
                 methods,
@@ -77,8 +85,8 @@ def compare_with_rivals(
                 dataset=dataset,
                 told=told,
             )
-        comparisons.append(found)
-        run.notes += [reason for reason in found.skipped.values() if reason not in run.notes]
+        comparisons.append(comparison)
+        run.notes += [reason for reason in comparison.skipped.values() if reason not in run.notes]
     if chart is not None:
         write_charts(comparisons, Path(chart))
     return comparisons

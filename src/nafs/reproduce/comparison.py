@@ -287,11 +287,11 @@ def _against_ndls(effort: Effort) -> list[Cell]:
 
 def _write_against_ndls(store: Store, effort: Effort) -> list[Path]:
     rows: list[list[str]] = []
-    for task, numbers in ((CLUSTERING, published.NDLS_CLUSTERS), (LINKS, published.NDLS_LINKS)):
+    for task in (CLUSTERING, LINKS):
         for name in task.datasets:
             values = store.together(task.keys(name, RIVALS["NDLS"], effort.seeds))
             both = [
-                *rows_of(name, "NDLS", task.metrics, numbers[name], values),
+                *rows_of(name, "NDLS", task.metrics, published.NDLS[task.name][name], values),
                 *variant_rows(task, store, name, "concat", effort.seeds),
             ]
             rows += [[task.name, *row] for row in both]

@@ -28,6 +28,8 @@ FAST = ("SVD of the features", "SC", "SGC", "SSGC", "SIGN", "AGC", "NDLS")
 TRAINED = ("GAE", "AGE")  # those of the paper's figure
 OURS = "NAFS-mean"
 TIMED = ("nafs.embedding:embed", "nafs.reproduce.timing:fit_times")
+METHODS = (*FAST, *TRAINED, PLAIN, *(f"NAFS-{variant}" for variant in published.VARIANTS))
+HEADER = ["data set", "method", "time", "times NAFS-mean"]
 LIMIT = 60.0
 
 
@@ -52,7 +54,8 @@ def _methods(name: str, tier: str) -> dict[str, Rival]:
     return {rival.name: rival for rival in live if rival.missing is None} | _ours(name)
 
 
-def _key(name: str, method: str) -> str:
+def key(name: str, method: str) -> str:
+    """Where the seconds of a method on a data set are kept."""
     return f"{NAME}/{name}/{method}"
 
 
@@ -67,7 +70,7 @@ def _measure(name: str, rival: Rival) -> Values:
 def _cells(effort: Effort) -> list[Cell]:
     return [
         Cell(
-            _key(name, method),
+            key(name, method),
             partial(_measure, name, rival),
             ("nafs.reproduce.timing:plain_nafs" if method == PLAIN else source_of(rival), *TIMED),
         )
@@ -76,21 +79,24 @@ def _cells(effort: Effort) -> list[Cell]:
     ]
 
 
+def rows(store: Store) -> list[list[str]]:
+    """The measured methods on each data set: seconds, and how many times as long as NAFS-mean."""
+    table = []
+    for name in published.CITATIONS:
+        for method in METHODS:
+            cell = store.together([key(name, method)])
+            if cell is not None:
+                table.append([name, method, show_time(cell), show_ratio(method, name, cell)])
+    return table
+
+
 def _write(store: Store, effort: Effort) -> list[Path]:
     figure = new_figure(12, 4.6)
     axis = figure.subplots()
-    methods = [*FAST, *TRAINED, PLAIN, *(f"NAFS-{variant}" for variant in published.VARIANTS)]
-    methods = [m for m in methods if any(_key(name, m) in store for name in published.CITATIONS)]
+    methods = [m for m in METHODS if any(key(name, m) in store for name in published.CITATIONS)]
     width = 0.25
-    rows = []
     for i, (name, colour) in enumerate(zip(published.CITATIONS, COLOURS, strict=False)):
-        cells = [store.together([_key(name, method)]) for method in methods]
-        heights = [middle(cell) for cell in cells]
-        rows += [
-            [name, method, show_time(cell), show_ratio(method, name, cell)]
-            for method, cell in zip(methods, cells, strict=True)
-            if cell is not None
-        ]
+        heights = [middle(store.together([key(name, method)])) for method in methods]
         places = np.arange(len(methods)) + (i - 1) * width
         bars = axis.bar(places, heights, width, color=colour, label=name)
         axis.bar_label(bars, ["" if np.isnan(h) else f"{h:.2g}" for h in heights], fontsize=6.5)
@@ -112,8 +118,7 @@ def _write(store: Store, effort: Effort) -> list[Path]:
         *missing_extra("links"),
         f"![]({NAME}.png)",
     ]
-    header = ["data set", "method", "seconds", "times NAFS-mean"]
-    return [*store.table(NAME, TITLE, remarks, header, rows), store.figure(NAME, figure)]
+    return [*store.table(NAME, TITLE, remarks, HEADER, rows(store)), store.figure(NAME, figure)]
 
 
 def show_ratio(method: str, name: str, cell: Values) -> str:

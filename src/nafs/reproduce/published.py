@@ -130,13 +130,15 @@ CLASSES_OF_OTHERS: Numbers = {
 }
 
 # NDLS, reported next to NAFS-concat
-NDLS_CLUSTERS = {
-    "cora": (70.6, 52.9, 47.4),
-    "citeseer": (67.5, 41.2, 43.5),
-    "pubmed": (70.9, 34.6, 34.3),
-    "wiki": (36.6, 36.1, 18.2),
+NDLS: dict[str, dict[str, tuple[float, ...]]] = {
+    "clustering": {
+        "cora": (70.6, 52.9, 47.4),
+        "citeseer": (67.5, 41.2, 43.5),
+        "pubmed": (70.9, 34.6, 34.3),
+        "wiki": (36.6, 36.1, 18.2),
+    },
+    "links": {"cora": (90.6, 91.3), "citeseer": (92.5, 92.8), "pubmed": (95.3, 95.1)},
 }
-NDLS_LINKS = {"cora": (90.6, 91.3), "citeseer": (92.5, 92.8), "pubmed": (95.3, 95.1)}
 
 # AUC and AP of link prediction on PubMed after a share of the edges, or of the features, is removed
 REMOVED = (0.0, 0.2, 0.4, 0.6)

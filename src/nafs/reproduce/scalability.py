@@ -29,6 +29,7 @@ RANDOM_NODES = (5_000, 10_000, 15_000, 20_000, 30_000, 50_000, 80_000, 100_000)
 RANDOM_P = 0.0001
 RANDOM_FEATURES = 500
 
+EDGES_ROW = "edges in the sample"
 PLAIN = "NAFS-mean with SciPy's product"
 _TRAINED = ("GAE", "AGE")
 
@@ -44,6 +45,7 @@ def _ours() -> dict[str, Rival]:
 
 
 METHODS = (*_ours(), *_TRAINED)
+RANDOM_HEADER = ["nodes", *(f"{method}, here" for method in METHODS)]
 
 
 def _methods(tier: str) -> dict[str, Rival]:
@@ -82,7 +84,8 @@ def _sample(count: int) -> Graph:
     return Graph(adjacency, features, directed=False)
 
 
-def _sample_key(method: str, count: int) -> str:
+def sample_key(method: str, count: int) -> str:
+    """Where the seconds of a method for a sample are kept."""
     where = PRODUCTS if is_present(find(PRODUCTS)) else "stand-in"
     return f"scalability/{where}/{count}/{method}"
 
@@ -93,24 +96,41 @@ def _sample_cells(effort: Effort) -> list[Cell]:
         return {**_seconds(rival, graph), "edges": [float(graph.n_edges)]}
 
     return [
-        Cell(_sample_key(method, count), partial(measure, rival, count), _code(rival))
+        Cell(sample_key(method, count), partial(measure, rival, count), _code(rival))
         for count in published.SAMPLES
         for method, rival in _methods(effort.rivals).items()
     ]
 
 
-def _write_samples(store: Store, effort: Effort) -> list[Path]:
-    header = ["method", *(f"{count:,}" for count in published.SAMPLES)]
+def sample_header() -> list[str]:
+    """The sizes of the samples."""
+    return ["method", *(f"{count:,}" for count in published.SAMPLES)]
+
+
+def sample_rows(store: Store) -> list[list[str]]:
+    """Published and measured seconds of each method for each sample, and the edges in it."""
     rows = [
         [f"{method} (as published)", *("out of memory" if s is None else f"{s:g} s" for s in times)]
         for method, times in published.SAMPLE_SECONDS.items()
     ]
+    edges = dict.fromkeys(published.SAMPLES, "")
     for method in METHODS:
-        timed = [store.together([_sample_key(method, count)]) for count in published.SAMPLES]
-        if any(timed):
-            rows.append([f"{method}, here", *(show_time(cell) for cell in timed)])
-    cells = [store[_sample_key("NAFS-mean", count)] for count in published.SAMPLES]
-    rows.append(["edges in the sample", *(f"{cell['edges'][0]:,.0f}" for cell in cells)])
+        cells = {count: store.together([sample_key(method, count)]) for count in published.SAMPLES}
+        edges |= {count: f"{cell['edges'][0]:,.0f}" for count, cell in cells.items() if cell is not None}
+        if any(cells.values()):
+            rows.append([f"{method}, here", *(show_time(cell) for cell in cells.values())])
+    return [*rows, [EDGES_ROW, *edges.values()]]
+
+
+def random_rows(store: Store) -> list[list[str]]:
+    """Seconds of each method for each random graph."""
+    return [
+        [f"{n:,}", *(show_time(store.together([random_key(method, n)])) for method in METHODS)]
+        for n in RANDOM_NODES
+    ]
+
+
+def _write_samples(store: Store, effort: Effort) -> list[Path]:
     where = (
         "The graph is ogbn-products."
         if is_present(find(PRODUCTS))
@@ -127,7 +147,9 @@ def _write_samples(store: Store, effort: Effort) -> list[Path]:
         "only if it keeps both ends: these samples have less than one hundredth of the edges, and say little "
         "about large graphs.",
     ]
-    return store.table("scalability", "Scalability on samples of ogbn-products", remarks, header, rows)
+    return store.table(
+        "scalability", "Scalability on samples of ogbn-products", remarks, sample_header(), sample_rows(store)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +157,8 @@ def _random(count: int) -> Graph:
     return erdos_renyi(count, RANDOM_P, n_features=RANDOM_FEATURES, seed=0)
 
 
-def _random_key(method: str, count: int) -> str:
+def random_key(method: str, count: int) -> str:
+    """Where the seconds of a method for a random graph are kept."""
     return f"random-graphs/{count}/{method}"
 
 
@@ -144,7 +167,7 @@ def _random_cells(effort: Effort) -> list[Cell]:
         return _seconds(rival, _random(count))
 
     return [
-        Cell(_random_key(method, count), partial(measure, rival, count), _code(rival))
+        Cell(random_key(method, count), partial(measure, rival, count), _code(rival))
         for count in RANDOM_NODES
         for method, rival in _methods(effort.rivals).items()
     ]
@@ -153,10 +176,9 @@ def _random_cells(effort: Effort) -> list[Cell]:
 def _write_random(store: Store, effort: Effort) -> list[Path]:
     figure = new_figure(7.5, 4.8)
     axis = figure.subplots()
-    methods = [m for m in METHODS if any(_random_key(m, n) in store for n in RANDOM_NODES)]
-    header = ["nodes", *(f"{method}, here" for method in methods)]
+    methods = [m for m in METHODS if any(random_key(m, n) in store for n in RANDOM_NODES)]
     for method, colour, marker in zip(methods, COLOURS, "os^D", strict=False):
-        cells = {n: store.together([_random_key(method, n)]) for n in RANDOM_NODES}
+        cells = {n: store.together([random_key(method, n)]) for n in RANDOM_NODES}
         axis.plot(
             RANDOM_NODES,
             [middle(cell) for cell in cells.values()],
@@ -187,10 +209,6 @@ def _write_random(store: Store, effort: Effort) -> list[Path]:
     axis.set_title(f"Erdős–Rényi graphs, p = {RANDOM_P:g}: {HOPS} hops, six r, {RANDOM_FEATURES} features")
     axis.grid(alpha=0.3)
     axis.legend(loc="lower right")
-    rows = [
-        [f"{n:,}", *(show_time(store.together([_random_key(method, n)])) for method in methods)]
-        for n in RANDOM_NODES
-    ]
     remarks = [
         f"Seconds to embed Erdős–Rényi graphs with p = {RANDOM_P:g}, {RANDOM_FEATURES} random features, "
         f"{HOPS} hops, six r, median of 3 runs (one run if it takes over ten seconds). The paper does not "
@@ -199,7 +217,9 @@ def _write_random(store: Store, effort: Effort) -> list[Path]:
         about_estimates(),
         "![](random-graphs.png)",
     ]
-    files = store.table("random-graphs", "Scalability on random graphs", remarks, header, rows)
+    files = store.table(
+        "random-graphs", "Scalability on random graphs", remarks, RANDOM_HEADER, random_rows(store)
+    )
     return [*files, store.figure("random-graphs", figure)]
 
 

@@ -55,7 +55,7 @@ AGC = Rival(
     TASKS,
     fit,
     "Zhang et al., Attributed graph clustering via adaptive graph convolution, IJCAI 2019",
-    cost=10,
+    cost=1,
     settings={"most": 60},
     seeded=False,
 )

@@ -33,7 +33,7 @@ APPNP = Rival(
     ("classification",),
     fit,
     "Gasteiger et al., Predict then propagate: Graph neural networks meet personalized PageRank, ICLR 2019",
-    cost=25,
+    cost=23,
     settings={
         "hidden": 64,
         "steps": 10,

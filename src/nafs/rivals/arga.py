@@ -68,7 +68,7 @@ ARVGA = Rival(
     ("links", "clustering"),
     partial(fit, variational=True),
     _REFERENCE,
-    cost=45,
+    cost=48,
     settings=_SETTINGS,
     extra="rivals",
 )

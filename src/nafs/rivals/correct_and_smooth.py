@@ -51,7 +51,7 @@ CORRECT_AND_SMOOTH = Rival(
     fit,
     "Huang et al., Combining label propagation and simple models out-performs graph neural networks, "
     "ICLR 2021",
-    cost=8,
+    cost=3,
     settings={
         "hidden": 64,
         "dropout": 0.5,

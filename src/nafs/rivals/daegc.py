@@ -109,7 +109,7 @@ DAEGC = Rival(
     ("clustering",),
     fit,
     "Wang et al., Attributed graph clustering: A deep attentional embedding approach, IJCAI 2019",
-    cost=40,
+    cost=15,
     settings={
         "hidden": 256,
         "width": 16,

@@ -41,7 +41,7 @@ DAGNN = Rival(
     ("classification",),
     fit,
     "Liu et al., Towards deeper graph neural networks, KDD 2020",
-    cost=48,
+    cost=8,
     settings={
         "hidden": 64,
         "hops": 10,

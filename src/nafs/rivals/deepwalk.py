@@ -58,12 +58,18 @@ def fit(
     names = np.array([str(node) for node in range(adjacency.n_nodes)], object)
 
     class Corpus:
+        stopped: BaseException | None = None
+
         def __iter__(self) -> Iterator[list[Any]]:
             rng = np.random.default_rng(seed)
             for done in range(walks):
                 for walk in random_walks(adjacency, length, rng):
                     yield list(names[walk])
-                progress(done + 1, walks)
+                try:
+                    progress(done + 1, walks)
+                except BaseException as error:  # in a thread of gensim's, which would only wait for more
+                    self.stopped = error
+                    return
 
     # One worker: with several, the order of the updates would depend on the scheduler.
     model = Word2Vec(
@@ -71,7 +77,10 @@ def fit(
     )
     often = dict.fromkeys(names, walks * length)
     model.build_vocab_from_freq(often)
-    model.train(Corpus(), total_examples=walks * len(names), epochs=1)
+    corpus = Corpus()
+    model.train(corpus, total_examples=walks * len(names), epochs=1)
+    if corpus.stopped is not None:
+        raise corpus.stopped
     return np.stack([model.wv[name] for name in names]).astype(np.float32)
 
 
@@ -80,7 +89,7 @@ DEEPWALK = Rival(
     ("links", "clustering", "classification"),
     fit,
     "Perozzi et al., DeepWalk: Online learning of social representations, KDD 2014",
-    cost=20,
+    cost=13,
     settings={"walks": 10, "length": 80, "window": 10, "width": 128},
     extra="rivals",
     memory=lambda graph: dense_bytes(graph, 256) + 320 * graph.n_nodes,

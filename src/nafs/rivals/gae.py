@@ -88,7 +88,7 @@ GAE = Rival(
     ("links", "clustering"),
     partial(fit, variational=False),
     _REFERENCE,
-    cost=10,
+    cost=6,
     settings=_SETTINGS,
     extra="rivals",
 )
@@ -97,7 +97,7 @@ VGAE = Rival(
     ("links", "clustering"),
     partial(fit, variational=True),
     _REFERENCE,
-    cost=12,
+    cost=6,
     settings=_SETTINGS,
     extra="rivals",
 )

@@ -1,8 +1,13 @@
 """GALA: a symmetric graph autoencoder whose encoder smooths and whose decoder sharpens.
 
-Encoder layers are relu(Â H W) with Â = D̃^-½ Ã D̃^-½; decoder layers are relu(B H W) with the sharpening
-B = D̂^-½ (2I - A) D̂^-½, D̂ = 2I + D, whose spectral radius is at most 1; the last one is linear. The loss is
-½‖X - X̂‖². The paper and its program leave the widths for citation graphs open: 400 and 100 are our choice.
+Encoder layers are relu(Â H W) with Â = D̃^-½ Ã D̃^-½, decoder layers relu(B H W) with the sharpening
+B = D̂^-½ (2I - A) D̂^-½, D̂ = 2I + D, whose spectral radius is at most 1; the last layer of each is linear. The
+loss is ½‖X - X̂‖².
+
+The paper and its program leave the settings for citation graphs open. Widths of 400 and 100 are our choice,
+and so are 25 epochs at a rate of 0.005: on Cora the modularity of the clusters, which needs no labels, is
+highest there (0.63, against 0.29 after 12 epochs and 0.50 after 50). After that the network learns single
+words.
 """
 
 from __future__ import annotations
@@ -40,13 +45,13 @@ def fit(
     sizes = (X.shape[1], *widths)
     with seeded(seed):
 
-        def layers(sizes: tuple[int, ...], last: bool) -> Any:
+        def layers(sizes: tuple[int, ...]) -> Any:
             parts: list[Any] = []
             for before, after in pairwise(sizes):
                 parts += [(GCNConv(before, after, bias=False, normalize=False), "x, a -> x"), ReLU()]
-            return Sequential("x, a", parts[:-1] if last else parts)
+            return Sequential("x, a", parts[:-1])
 
-        encode, decode = layers(sizes, False), layers(sizes[::-1], True)
+        encode, decode = layers(sizes), layers(sizes[::-1])
 
         def step() -> Any:
             return (target - decode(encode(X, smooth), sharp)).square().sum() / (2 * len(X))
@@ -62,8 +67,8 @@ GALA = Rival(
     fit,
     "Park et al., Symmetric graph convolutional autoencoder for unsupervised graph representation learning, "
     "ICCV 2019",
-    cost=50,
-    settings={"widths": (400, 100), "epochs": 200, "lr": 5e-3},
+    cost=8,
+    settings={"widths": (400, 100), "epochs": 25, "lr": 5e-3},
     extra="rivals",
     memory=lambda graph: 3 * dense_bytes(graph),
 )

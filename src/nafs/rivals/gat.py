@@ -39,7 +39,7 @@ GAT = Rival(
     ("classification",),
     fit,
     "Veličković et al., Graph attention networks, ICLR 2018",
-    cost=40,
+    cost=24,
     settings={
         "hidden": 8,
         "heads": 8,

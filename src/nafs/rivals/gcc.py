@@ -101,7 +101,7 @@ GCC = Rival(
     fit,
     "Fettal et al., Efficient graph convolution for joint node representation learning and clustering, "
     "WSDM 2022",
-    cost=15,
+    cost=1,
     settings={"power": None, "most": 150, "change": 0.01, "steps": 30, "tolerance": 1e-6},
     tuned=POWERS,
 )

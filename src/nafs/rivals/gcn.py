@@ -27,7 +27,7 @@ GCN = Rival(
     ("classification",),
     fit,
     "Kipf and Welling, Semi-supervised classification with graph convolutional networks, ICLR 2017",
-    cost=8,
+    cost=3,
     settings={"hidden": 16, "dropout": 0.5, "decay": 5e-4, "epochs": 200, "lr": 0.01, "patience": 200},
     extra="rivals",
 )

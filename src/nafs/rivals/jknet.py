@@ -39,7 +39,7 @@ JKNET = Rival(
     ("classification",),
     fit,
     "Xu et al., Representation learning on graphs with jumping knowledge networks, ICML 2018",
-    cost=25,
+    cost=10,
     # The paper tries 1 to 6 layers of 16 or 32 units; 4 layers of 32 side by side are our choice.
     settings={
         "hidden": 32,

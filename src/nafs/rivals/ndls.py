@@ -46,7 +46,7 @@ NDLS = Rival(
     TASKS,
     fit,
     "Zhang et al., Node dependent local smoothing for scalable graph learning, NeurIPS 2021",
-    cost=5,
+    cost=2,
     settings={"epsilon": 0.02, "most": 200, "keep": 0.15},
     seeded=False,
 )

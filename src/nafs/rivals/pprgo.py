@@ -83,7 +83,7 @@ PPRGO = Rival(
     ("classification",),
     fit,
     "Bojchevski et al., Scaling graph neural networks with approximate PageRank, KDD 2020",
-    cost=10,
+    cost=3,
     settings={
         "hidden": 32,
         "alpha": 0.25,

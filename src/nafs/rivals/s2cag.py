@@ -78,7 +78,7 @@ S2CAG = Rival(
     ("clustering",),
     partial(fit, modularity=False),
     _REFERENCE,
-    cost=3,
+    cost=1,
     settings=_SETTINGS,
     seeded=False,
 )
@@ -87,7 +87,7 @@ M_S2CAG = Rival(
     ("clustering",),
     partial(fit, modularity=True),
     _REFERENCE,
-    cost=3,
+    cost=1,
     settings=_SETTINGS,
     seeded=False,
 )

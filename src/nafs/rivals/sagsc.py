@@ -43,7 +43,7 @@ SAGSC = Rival(
     ("clustering",),
     fit,
     "Fettal et al., Scalable attributed-graph subspace clustering, AAAI 2023",
-    cost=3,
+    cost=1,
     # The powers that GCC's authors name; their paper on SAGSC chooses them for each graph as well.
     settings={"power": 10},
     tuned=POWERS,

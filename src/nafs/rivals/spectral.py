@@ -28,7 +28,7 @@ SPECTRAL = Rival(
     TASKS,
     fit,
     "Ng et al., On spectral clustering: Analysis and an algorithm, NIPS 2002",
-    cost=5,
+    cost=1,
     settings={"width": 64},
     seeded=False,
 )
