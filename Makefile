@@ -40,7 +40,7 @@ docs: $(VENV)/docs
 docs-data: $(VENV)/docs
 	$(BIN)/nafs datasets fetch amazon-photo
 
-# The main benchmarks, about 15 minutes; BENCH=all runs every one, BENCH="order disk" these two. The results go
+# The main benchmarks, about 17 minutes; BENCH=all runs every one, BENCH="order disk" these two. The results go
 # into docs/performance.md. Fails if a bound is missed.
 BENCH ?=
 bench: $(VENV)/bench

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from common import THREADS, MissingDataError, Result, amazon, random_features
 
-COLUMNS, HOPS, TURNS = 128, 20, 3
+COLUMNS, HOPS, TURNS = 128, 20, 2
 _HERE = Path(__file__).parent
 
 

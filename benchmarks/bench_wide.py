@@ -13,7 +13,7 @@ def run() -> list[Result]:
     narrow, wide = side_by_side(
         lambda: NAFS(20, n_threads=THREADS).fit_transform(X, adjacency=graph),
         lambda: NAFS(20, n_threads=THREADS, memory_limit="8GB").fit_transform(X, adjacency=graph),
-        repeats=5,
+        repeats=2,
     )
     detail = show_seconds(one=narrow, six=wide)
     return [

@@ -46,8 +46,7 @@ inline void require(bool condition, const char* what) {
 
 template <typename M>
 int64_t rows_of(const M& matrix, int64_t n, int64_t columns, const char* what) {
-  require(static_cast<int64_t>(matrix.shape(0)) >= n &&
-              static_cast<int64_t>(matrix.shape(1)) >= columns &&
+  require(static_cast<int64_t>(matrix.shape(0)) >= n && static_cast<int64_t>(matrix.shape(1)) >= columns &&
               (matrix.shape(1) <= 1 || matrix.stride(1) == 1) &&
               (matrix.shape(0) <= 1 || matrix.stride(0) >= columns),
           what);
@@ -62,8 +61,8 @@ inline bool is_half(const State& state) {
 }
 
 inline Neighbours neighbours(const Vector<const int64_t>& indptr, const Vector<const int32_t>& indices,
-                            const Maybe<Vector<const float>>& weights,
-                            const Vector<const float>& inverse_degree) {
+                             const Maybe<Vector<const float>>& weights,
+                             const Vector<const float>& inverse_degree) {
   const size_t n = inverse_degree.size();
   require(indptr.size() == n + 1, "indptr has one entry more than there are nodes");
   require(!weights || weights->size() == indices.size(), "one weight for each stored edge");
@@ -77,9 +76,9 @@ inline Neighbours neighbours(const Vector<const int64_t>& indptr, const Vector<c
 }
 
 inline Features features_of(int64_t n, int64_t features, const Maybe<Matrix<const float>>& x,
-                           const Maybe<Vector<const int64_t>>& indptr,
-                           const Maybe<Vector<const int32_t>>& indices,
-                           const Maybe<Vector<const float>>& values) {
+                            const Maybe<Vector<const int64_t>>& indptr,
+                            const Maybe<Vector<const int32_t>>& indices,
+                            const Maybe<Vector<const float>>& values) {
   Features result;
   if (x) {
     result.rows = x->data();
@@ -95,7 +94,7 @@ inline Features features_of(int64_t n, int64_t features, const Maybe<Matrix<cons
 }
 
 inline Centres centres_of(int64_t n, int64_t width, const Maybe<Matrix<const float>>& centres,
-                         const Maybe<Vector<const int32_t>>& component) {
+                          const Maybe<Vector<const int32_t>>& component) {
   Centres result;
   if (!centres) return result;
   require(component && static_cast<int64_t>(component->size()) == n, "one component for each node");

@@ -7,13 +7,14 @@ namespace {
 
 class ColumnKernel {
  public:
-  ColumnKernel(Vector<const int64_t> indptr, Vector<const int32_t> indices, Maybe<Vector<const float>> weights,
-               Vector<const float> inverse_degree, Vector<const int32_t> node, int64_t features, int64_t hops,
-               Maybe<Matrix<const float>> x, Maybe<Vector<const int64_t>> x_indptr,
-               Maybe<Vector<const int32_t>> x_indices, Maybe<Vector<const float>> x_values, float unit,
-               Vector<float> buffers, int64_t slots, bool together, int threads)
+  ColumnKernel(Vector<const int64_t> indptr, Vector<const int32_t> indices,
+               Maybe<Vector<const float>> weights, Vector<const float> inverse_degree,
+               Vector<const int32_t> node, int64_t features, int64_t hops, Maybe<Matrix<const float>> x,
+               Maybe<Vector<const int64_t>> x_indptr, Maybe<Vector<const int32_t>> x_indices,
+               Maybe<Vector<const float>> x_values, float unit, Vector<float> buffers, int64_t slots,
+               bool together, int threads)
       : held_(keep_alive(indptr, indices, weights, inverse_degree, node, x, x_indptr, x_indices, x_values,
-                             buffers)) {
+                         buffers)) {
     const int64_t n = static_cast<int64_t>(inverse_degree.size());
     require(features > 0 && hops >= 0 && slots > 0, "features and slots are positive");
     job_.nodes = n, job_.features = features, job_.hops = hops, job_.unit = unit;
@@ -27,7 +28,8 @@ class ColumnKernel {
       job_.x = features_of(features, n, std::nullopt, x_indptr, x_indices, x_values);
     }
     job_.slots = slots, job_.together = together;
-    job_.threads = static_cast<int>(std::clamp<int64_t>(threads, 1, together ? std::max<int64_t>(n, 1) : slots));
+    job_.threads =
+        static_cast<int>(std::clamp<int64_t>(threads, 1, together ? std::max<int64_t>(n, 1) : slots));
     const int64_t panels = together ? 1 : job_.threads;
     require(static_cast<int64_t>(buffers.size()) >= 3 * n * kColumns * panels, "buffers are too small");
     job_.buffers = buffers.data();
@@ -76,21 +78,21 @@ void bind_columns(nb::module_& m) {
   const auto nothing = nb::none();
   m.attr("COLUMNS") = kColumns;
   nb::class_<ColumnKernel>(m, "ColumnKernel", "Panels of columns through all hops, bound to their arrays.")
-      .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Maybe<Vector<const float>>, Vector<const float>,
-                    Vector<const int32_t>, int64_t, int64_t, Maybe<Matrix<const float>>,
-                    Maybe<Vector<const int64_t>>, Maybe<Vector<const int32_t>>, Maybe<Vector<const float>>, float,
-                    Vector<float>, int64_t, bool, int>(),
-           nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert().none() = nothing,
-           "inverse_degree"_a.noconvert(), "node"_a.noconvert(), "features"_a, "hops"_a,
-           "x"_a.noconvert().none() = nothing, "x_indptr"_a.noconvert().none() = nothing,
-           "x_indices"_a.noconvert().none() = nothing, "x_values"_a.noconvert().none() = nothing, "unit"_a,
-           "buffers"_a.noconvert(), "slots"_a, "together"_a,
-           "threads"_a)
+      .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Maybe<Vector<const float>>,
+                    Vector<const float>, Vector<const int32_t>, int64_t, int64_t, Maybe<Matrix<const float>>,
+                    Maybe<Vector<const int64_t>>, Maybe<Vector<const int32_t>>, Maybe<Vector<const float>>,
+                    float, Vector<float>, int64_t, bool, int>(),
+           nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
+           "weights"_a.noconvert().none() = nothing, "inverse_degree"_a.noconvert(), "node"_a.noconvert(),
+           "features"_a, "hops"_a, "x"_a.noconvert().none() = nothing,
+           "x_indptr"_a.noconvert().none() = nothing, "x_indices"_a.noconvert().none() = nothing,
+           "x_values"_a.noconvert().none() = nothing, "unit"_a, "buffers"_a.noconvert(), "slots"_a,
+           "together"_a, "threads"_a)
       .def("measure", &ColumnKernel::measure, "begin"_a, "end"_a, nb::kw_only(), "unscale"_a.noconvert(),
            "parts"_a.noconvert(), "Add up what panels begin..end contribute to the distances of one r.")
       .def("smooth", &ColumnKernel::smooth, "begin"_a, "end"_a, nb::kw_only(), "unscale"_a.noconvert(),
-           "weights"_a.noconvert(), "share"_a.noconvert(), "out"_a.noconvert(), "ensemble"_a.noconvert(), "fresh"_a,
-           "Combine panels begin..end of the embedding of one r into `out`.");
+           "weights"_a.noconvert(), "share"_a.noconvert(), "out"_a.noconvert(), "ensemble"_a.noconvert(),
+           "fresh"_a, "Combine panels begin..end of the embedding of one r into `out`.");
 }
 
 }  // namespace nafs

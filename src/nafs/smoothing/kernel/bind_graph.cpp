@@ -30,8 +30,8 @@ int64_t run_components(Vector<const int64_t> indptr, Vector<const int32_t> indic
   return count;
 }
 
-double run_gather(Vector<const int64_t> indptr, Vector<const int32_t> indices,
-                  Matrix<const float> state, int threads) {
+double run_gather(Vector<const int64_t> indptr, Vector<const int32_t> indices, Matrix<const float> state,
+                  int threads) {
   Hop hop;
   const int64_t n = state.shape(0);
   require(static_cast<int64_t>(indptr.size()) == n + 1, "indptr has one entry more than state rows");
@@ -56,8 +56,8 @@ Neighbours lists_of(const Vector<const int64_t>& indptr, const Vector<const int3
   return graph;
 }
 
-void run_order(Vector<const int64_t> indptr, Vector<const int32_t> indices, Maybe<Vector<const float>> weights,
-               Vector<int32_t> order, Vector<uint8_t> buffer) {
+void run_order(Vector<const int64_t> indptr, Vector<const int32_t> indices,
+               Maybe<Vector<const float>> weights, Vector<int32_t> order, Vector<uint8_t> buffer) {
   const int64_t n = static_cast<int64_t>(order.size());
   const Neighbours graph = lists_of(indptr, indices, weights, n);
   require(static_cast<int64_t>(buffer.size()) >= CommunityOrder::buffer_bytes(n, indptr.data()[n]) &&
@@ -71,9 +71,9 @@ void run_order(Vector<const int64_t> indptr, Vector<const int32_t> indices, Mayb
 }
 
 // The neighbour lists with nodes renumbered: row i of the result is row order[i], in its own order.
-void run_renumber(Vector<const int64_t> indptr, Vector<const int32_t> indices, Maybe<Vector<const float>> weights,
-                  Vector<const int32_t> order, Vector<int64_t> new_indptr, Vector<int32_t> new_indices,
-                  Maybe<Vector<float>> new_weights, int threads) {
+void run_renumber(Vector<const int64_t> indptr, Vector<const int32_t> indices,
+                  Maybe<Vector<const float>> weights, Vector<const int32_t> order, Vector<int64_t> new_indptr,
+                  Vector<int32_t> new_indices, Maybe<Vector<float>> new_weights, int threads) {
   const int64_t n = static_cast<int64_t>(order.size());
   const Neighbours graph = lists_of(indptr, indices, weights, n);
   require(static_cast<int64_t>(new_indptr.size()) == n + 1 && new_indices.size() == indices.size() &&
@@ -101,16 +101,18 @@ void run_renumber(Vector<const int64_t> indptr, Vector<const int32_t> indices, M
 }  // namespace
 
 void bind_graph(nb::module_& m) {
-  m.def("gather", &run_gather, "indptr"_a.noconvert(), "indices"_a.noconvert(), "state"_a.noconvert(), "threads"_a,
+  m.def("gather", &run_gather, "indptr"_a.noconvert(), "indices"_a.noconvert(), "state"_a.noconvert(),
+        "threads"_a,
         "Read the rows that a hop reads, in the same order, and return a checksum: the speed limit.");
   m.def("community_order", &run_order, "indptr"_a.noconvert(), "indices"_a.noconvert(),
         "weights"_a.noconvert().none(), "order"_a.noconvert(), "buffer"_a.noconvert(),
         "Fill `order` with the nodes, communities together.");
   m.def("order_bytes", &CommunityOrder::buffer_bytes, "nodes"_a, "edges"_a,
         "Bytes of the buffer that community_order needs.");
-  m.def("renumber", &run_renumber, "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert().none(),
-        "order"_a.noconvert(), "new_indptr"_a.noconvert(), "new_indices"_a.noconvert(),
-        "new_weights"_a.noconvert().none(), "threads"_a, "Neighbour lists with nodes renumbered by `order`.");
+  m.def("renumber", &run_renumber, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+        "weights"_a.noconvert().none(), "order"_a.noconvert(), "new_indptr"_a.noconvert(),
+        "new_indices"_a.noconvert(), "new_weights"_a.noconvert().none(), "threads"_a,
+        "Neighbour lists with nodes renumbered by `order`.");
   m.def("components", &run_components, "indptr"_a.noconvert(), "indices"_a.noconvert(), "label"_a.noconvert(),
         "Fill `label` with the connected component of each node; return their number.");
 }

@@ -9,18 +9,18 @@ namespace {
 class HopKernel {
  public:
   HopKernel(Vector<const int64_t> indptr, Vector<const int32_t> indices, Maybe<Vector<const float>> weights,
-            Vector<const float> inverse_degree, int64_t features, int64_t groups, Maybe<Matrix<const float>> x,
-            Maybe<Vector<const int64_t>> x_indptr, Maybe<Vector<const int32_t>> x_indices,
-            Maybe<Vector<const float>> x_values, Maybe<Vector<const float>> x_norms,
-            Maybe<Vector<const int32_t>> node, bool arranged, Matrix<const float> unscale, Matrix<const float> scale,
-            Maybe<Matrix<const float>> centres, Maybe<Matrix<const float>> centre_norms,
-            Maybe<Vector<const int32_t>> component, bool centred, Maybe<Matrix<float>> sum,
-            Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
-            Maybe<Matrix<float>> pending, Distance distance, Weighting weighting, float floor, bool stream,
-            int threads)
+            Vector<const float> inverse_degree, int64_t features, int64_t groups,
+            Maybe<Matrix<const float>> x, Maybe<Vector<const int64_t>> x_indptr,
+            Maybe<Vector<const int32_t>> x_indices, Maybe<Vector<const float>> x_values,
+            Maybe<Vector<const float>> x_norms, Maybe<Vector<const int32_t>> node, bool arranged,
+            Matrix<const float> unscale, Matrix<const float> scale, Maybe<Matrix<const float>> centres,
+            Maybe<Matrix<const float>> centre_norms, Maybe<Vector<const int32_t>> component, bool centred,
+            Maybe<Matrix<float>> sum, Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak,
+            Maybe<Matrix<float>> distances, Maybe<Matrix<float>> pending, Distance distance,
+            Weighting weighting, float floor, bool stream, int threads)
       : held_(keep_alive(indptr, indices, weights, inverse_degree, x, x_indptr, x_indices, x_values, x_norms,
                          node, unscale, scale, centres, centre_norms, component, sum, total, peak, distances,
-                             pending)) {
+                         pending)) {
     n_ = static_cast<int64_t>(inverse_degree.size()), width_ = features * groups;
     require(features > 0 && groups > 0, "features and groups are positive");
     hop_.features = features, hop_.groups = groups;
@@ -166,31 +166,33 @@ void bind_hops(nb::module_& m) {
 
   const auto nothing = nb::none();
   nb::class_<HopKernel>(m, "HopKernel", "Hops of some r's, bound to the arrays that they read and write.")
-      .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Maybe<Vector<const float>>, Vector<const float>,
-                    int64_t, int64_t, Maybe<Matrix<const float>>, Maybe<Vector<const int64_t>>,
-                    Maybe<Vector<const int32_t>>, Maybe<Vector<const float>>, Maybe<Vector<const float>>,
-                    Maybe<Vector<const int32_t>>, bool, Matrix<const float>, Matrix<const float>,
-                    Maybe<Matrix<const float>>, Maybe<Matrix<const float>>, Maybe<Vector<const int32_t>>, bool,
-                    Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>,
-                    Maybe<Matrix<float>>, Distance, Weighting, float, bool, int>(),
-           nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(), "weights"_a.noconvert().none() = nothing,
-           "inverse_degree"_a.noconvert(), "features"_a, "groups"_a, "x"_a.noconvert().none() = nothing,
-           "x_indptr"_a.noconvert().none() = nothing, "x_indices"_a.noconvert().none() = nothing,
-           "x_values"_a.noconvert().none() = nothing, "x_norms"_a.noconvert().none() = nothing,
-           "node"_a.noconvert().none() = nothing, "arranged"_a = false, "unscale"_a.noconvert(), "scale"_a.noconvert(),
+      .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Maybe<Vector<const float>>,
+                    Vector<const float>, int64_t, int64_t, Maybe<Matrix<const float>>,
+                    Maybe<Vector<const int64_t>>, Maybe<Vector<const int32_t>>, Maybe<Vector<const float>>,
+                    Maybe<Vector<const float>>, Maybe<Vector<const int32_t>>, bool, Matrix<const float>,
+                    Matrix<const float>, Maybe<Matrix<const float>>, Maybe<Matrix<const float>>,
+                    Maybe<Vector<const int32_t>>, bool, Maybe<Matrix<float>>, Maybe<Matrix<float>>,
+                    Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>, Distance, Weighting,
+                    float, bool, int>(),
+           nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
+           "weights"_a.noconvert().none() = nothing, "inverse_degree"_a.noconvert(), "features"_a, "groups"_a,
+           "x"_a.noconvert().none() = nothing, "x_indptr"_a.noconvert().none() = nothing,
+           "x_indices"_a.noconvert().none() = nothing, "x_values"_a.noconvert().none() = nothing,
+           "x_norms"_a.noconvert().none() = nothing, "node"_a.noconvert().none() = nothing,
+           "arranged"_a = false, "unscale"_a.noconvert(), "scale"_a.noconvert(),
            "centres"_a.noconvert().none() = nothing, "centre_norms"_a.noconvert().none() = nothing,
-           "component"_a.noconvert().none() = nothing, "centred"_a = false, "sum"_a.noconvert().none() = nothing,
-           "total"_a.noconvert().none() = nothing, "peak"_a.noconvert().none() = nothing,
-           "distances"_a.noconvert().none() = nothing, "pending"_a.noconvert().none() = nothing,
-           "distance"_a.noconvert() = Distance::none,
-           "weighting"_a.noconvert() = Weighting::last, "floor"_a = 0.0f, "stream"_a = false,
-           "threads"_a = 1)
+           "component"_a.noconvert().none() = nothing, "centred"_a = false,
+           "sum"_a.noconvert().none() = nothing, "total"_a.noconvert().none() = nothing,
+           "peak"_a.noconvert().none() = nothing, "distances"_a.noconvert().none() = nothing,
+           "pending"_a.noconvert().none() = nothing, "distance"_a.noconvert() = Distance::none,
+           "weighting"_a.noconvert() = Weighting::last, "floor"_a = 0.0f, "stream"_a = false, "threads"_a = 1)
       .def("run", &HopKernel::run, "begin"_a, "end"_a, nb::kw_only(), "state"_a.noconvert().none() = nothing,
            "following"_a.noconvert().none() = nothing, "owing"_a = false, "postpone"_a = false,
            "parts"_a.noconvert().none() = nothing, "given"_a.noconvert().none() = nothing,
            "Compute rows begin..end of one hop and add them to the running weighted sum.")
-      .def("write", &HopKernel::write, "begin"_a, "end"_a, nb::kw_only(), "state"_a.noconvert().none() = nothing,
-           "out"_a.noconvert(), "ensemble"_a.noconvert(), "apart"_a, "fresh"_a, "factor"_a, "fallback"_a,
+      .def("write", &HopKernel::write, "begin"_a, "end"_a, nb::kw_only(),
+           "state"_a.noconvert().none() = nothing, "out"_a.noconvert(), "ensemble"_a.noconvert(), "apart"_a,
+           "fresh"_a, "factor"_a, "fallback"_a,
            "Turn rows begin..end of the running sum into the embedding and combine them into `out`.");
 }
 

@@ -2,8 +2,8 @@
 //
 // Only distances look at whole rows. So a first pass over all panels measures what each adds to them, and a
 // second one smooths again and sums up with the weights that follow: twice the work, but main memory is
-// left alone. A thread has panels of its own, or, where those would be too large for the cache, all threads share
-// one panel and wait for each other after every hop.
+// left alone. A thread has panels of its own, or, where those would be too large for the cache, all threads
+// share one panel and wait for each other after every hop.
 
 // The rows of a panel that a thread computes.
 struct Rows {
@@ -18,8 +18,10 @@ inline Rows rows_of_thread(const Cached& job, int64_t thread, int64_t threads) {
     int64_t low = 0, high = n;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
-      if (indptr[middle] + 4 * middle < work / threads * part) low = middle + 1;
-      else high = middle;
+      if (indptr[middle] + 4 * middle < work / threads * part)
+        low = middle + 1;
+      else
+        high = middle;
     }
     return part == threads ? n : low;
   };
@@ -35,7 +37,8 @@ inline void wait_for_all(bool together) {
 // Columns of the features, times the unit.
 inline void load_panel(const Cached& job, int64_t panel, Rows rows, float* __restrict x) {
   const int64_t first = panel * kColumns, count = std::min(kColumns, job.features - first);
-  if (!job.x.rows || count < kColumns) std::memset(x + rows.begin * kColumns, 0, sizeof(float) * (rows.end - rows.begin) * kColumns);
+  if (!job.x.rows || count < kColumns)
+    std::memset(x + rows.begin * kColumns, 0, sizeof(float) * (rows.end - rows.begin) * kColumns);
   if (job.x.rows) {
     for (int64_t i = rows.begin; i < rows.end; ++i) {
       const float* from = job.x.rows + job.node[i] * job.x.stride + first;
@@ -107,7 +110,8 @@ void cached_panel(const Cached& job, int64_t panel, Rows rows, float* buffer) {
         for (int v = 0; v < kVectors; ++v) {
           float* to = sum + i * kColumns + 8 * v;
           Float8 total = load8(to);
-          if (owing) total += load8(state + i * kColumns + 8 * v) * now[i - n];  // the weight of the hop before
+          if (owing)
+            total += load8(state + i * kColumns + 8 * v) * now[i - n];  // the weight of the hop before
           store8(to, total + z[v] * now[i]);
         }
     }

@@ -1,7 +1,7 @@
 // One row of P z: the neighbours' rows added up, in the order of the neighbour list.
 
-constexpr int64_t kAhead = 10;            // neighbours that the prefetch runs ahead of the sum
-constexpr int64_t kBlock = 128;           // neighbours added in float32 before the sum moves to float64
+constexpr int64_t kAhead = 10;   // neighbours that the prefetch runs ahead of the sum
+constexpr int64_t kBlock = 128;  // neighbours added in float32 before the sum moves to float64
 
 // Columns column..column+8*V of row i, in `sum`, which stays in registers while the neighbour list is read.
 // Rows are padded to whole vectors unless `ragged`: then the tile has V = 1 and `count` columns. A state that

@@ -64,7 +64,7 @@ struct Hop {
   int64_t stride = 0;            // elements from one state row to the next
   int64_t columns = 0;           // elements of a state row that may be touched: width, or padded
 
-  float* sum = nullptr;        // running weighted sum of hops
+  float* sum = nullptr;  // running weighted sum of hops
   int64_t sum_stride = 0;
   // A hop may leave its share of the sum to the next one, which has both z at hand: half the traffic.
   float* pending = nullptr;    // [n][groups][2] keep and weight of the hop before
@@ -87,18 +87,18 @@ struct Finish {
   const float* sum = nullptr;
   const void* state = nullptr;  // used when sum is null (weighting "last")
   bool half = false;
-  int64_t stride = 0;           // of sum or state
-  const float* total = nullptr; // null with weighting "last"
-  float fallback = 1.0f;        // divisor where every weight was zero: the number of hops
-  const float* scale = nullptr; // [n][groups] d~^r
-  float factor = 1.0f;          // 1/T for the mean
-  Centres centres;              // added back where the state was centred; rows null otherwise
+  int64_t stride = 0;            // of sum or state
+  const float* total = nullptr;  // null with weighting "last"
+  float fallback = 1.0f;         // divisor where every weight was zero: the number of hops
+  const float* scale = nullptr;  // [n][groups] d~^r
+  float factor = 1.0f;           // 1/T for the mean
+  Centres centres;               // added back where the state was centred; rows null otherwise
   Ensemble ensemble = Ensemble::write;
-  bool fresh = true;            // the first group overwrites `out`
+  bool fresh = true;              // the first group overwrites `out`
   const int32_t* node = nullptr;  // row i is written to row node[i] of out; null: to row i
   float* out = nullptr;
   int64_t out_stride = 0;
-  int64_t out_group_stride = 0; // f for concat, 0 otherwise
+  int64_t out_group_stride = 0;  // f for concat, 0 otherwise
   int threads = 1;
 };
 
@@ -111,19 +111,19 @@ struct Cached {
   int64_t begin = 0, end = 0;  // panels to compute
   Neighbours graph;
   const int32_t* node = nullptr;
-  Features x;                      // the caller's rows, or compressed sparse columns of nodes numbered as here
-  float unit = 1.0f;               // that x is multiplied by
+  Features x;         // the caller's rows, or compressed sparse columns of nodes numbered as here
+  float unit = 1.0f;  // that x is multiplied by
   const float* unscale = nullptr;  // [n] d~^-r
   int64_t slots = 1;               // panels p with the same p % slots are added up one after another
   float* parts = nullptr;          // [slots][hops + 1][n][2] dot and square; null: the second pass
   const float* weights = nullptr;  // [hops + 1][n]
   const float* share = nullptr;    // [n] what the weighted sum is multiplied by
   Ensemble ensemble = Ensemble::write;
-  bool fresh = true;               // the first r overwrites `out`
+  bool fresh = true;  // the first r overwrites `out`
   float* out = nullptr;
   int64_t out_stride = 0;
-  bool together = false;           // all threads share one panel, each with its own rows
-  float* buffers = nullptr;        // [threads][3][n][kColumns], or [3][n][kColumns] if together
+  bool together = false;     // all threads share one panel, each with its own rows
+  float* buffers = nullptr;  // [threads][3][n][kColumns], or [3][n][kColumns] if together
   int threads = 1;
 };
 

@@ -50,8 +50,9 @@ NB_MODULE(_kernel, m) {
   nafs::bind_columns(m);
   nafs::bind_graph(m);
   m.def("use", &nafs::use, "name"_a, "Choose the loops: 'baseline' or 'v3'. For tests.");
-  m.def("in_use", [] { return nafs::active == &nafs::baseline::kernels ? "baseline" : "v3"; },
-        "The instruction set in use: 'baseline' or 'v3'.");
+  m.def(
+      "in_use", [] { return nafs::active == &nafs::baseline::kernels ? "baseline" : "v3"; },
+      "The instruction set in use: 'baseline' or 'v3'.");
   m.attr("OPENMP") = nafs::kOpenMP;
   m.def("max_threads", &nafs::max_threads, "Threads that would be used now by default.");
   m.def("release_threads", &nafs::release_threads,

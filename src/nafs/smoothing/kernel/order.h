@@ -100,7 +100,8 @@ class CommunityOrder {
     }
     if (at + 4 < n_) {
       const int64_t first = graph_.indptr[order[at + 4]], last = graph_.indptr[order[at + 4] + 1];
-      for (int64_t e = first; e < std::min(last, first + 16); ++e) __builtin_prefetch(&parent_[graph_.indices[e]]);
+      for (int64_t e = first; e < std::min(last, first + 16); ++e)
+        __builtin_prefetch(&parent_[graph_.indices[e]]);
       const int32_t child = tree_[order[at + 4]].child;
       if (child != kNone) __builtin_prefetch(&tree_[child]);
     }

@@ -17,8 +17,8 @@ inline Real lane_sum(const Lanes& lanes) {
 }
 
 template <typename Real>
-inline void dot_and_square(const float* __restrict a, const float* __restrict b, int64_t width,
-                           Real* dot, Real* square) {
+inline void dot_and_square(const float* __restrict a, const float* __restrict b, int64_t width, Real* dot,
+                           Real* square) {
   typedef Real Lanes __attribute__((vector_size(8 * sizeof(Real))));
   const auto load = [](const float* from) {
     Lanes lanes;
@@ -42,7 +42,9 @@ inline void dot_and_square(const float* __restrict a, const float* __restrict b,
 }
 
 // float32 lanes are exact enough unless the squares leave float32's range.
-inline bool within_range(double size) { return size > 1e-12 && size < 1e12; }
+inline bool within_range(double size) {
+  return size > 1e-12 && size < 1e12;
+}
 
 inline double square_of(const float* z, int64_t width) {
   float dot, quick;

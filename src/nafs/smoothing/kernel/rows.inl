@@ -4,10 +4,10 @@
 // starts. So: one thread computes a row, in the order of the neighbour list; and every reduction runs
 // over explicit lanes that are counted from the first feature of its r. No fast-math.
 
-constexpr int64_t kChunk = 64;            // rows handed to a thread at a time
-constexpr int64_t kBatch = 4;             // rows whose distances are computed together
-constexpr int64_t kFeaturesAhead = 8;     // rows of x that come from anywhere are asked for so early
-constexpr int64_t kBatchFloats = 2048;    // ... as long as they stay in the first-level cache
+constexpr int64_t kChunk = 64;          // rows handed to a thread at a time
+constexpr int64_t kBatch = 4;           // rows whose distances are computed together
+constexpr int64_t kFeaturesAhead = 8;   // rows of x that come from anywhere are asked for so early
+constexpr int64_t kBatchFloats = 2048;  // ... as long as they stay in the first-level cache
 
 // Buffers of one thread: `batch` rows of z, and how each enters the sum (keep, weight).
 struct Batch {
@@ -83,8 +83,7 @@ template <typename State>
 void hop_rows(const Hop& hop) {
   const Batch batch(hop);
   const int64_t chunks = (hop.end - hop.begin + kChunk - 1) / kChunk;
-  float* buffers =
-      static_cast<float*>(std::aligned_alloc(64, sizeof(float) * batch.floats * hop.threads));
+  float* buffers = static_cast<float*>(std::aligned_alloc(64, sizeof(float) * batch.floats * hop.threads));
   if (!buffers) throw std::bad_alloc();
 #pragma omp parallel num_threads(hop.threads)
   {
@@ -109,8 +108,12 @@ void hop(const Hop& hop) {
     hop_rows<float>(hop);
 }
 
-inline float value_of(float stored) { return stored; }
-inline float value_of(uint16_t stored) { return widen(stored); }
+inline float value_of(float stored) {
+  return stored;
+}
+inline float value_of(uint16_t stored) {
+  return widen(stored);
+}
 
 template <typename State>
 inline void finish_row(const Finish& pass, const State* __restrict from, int64_t i, int64_t g) {
@@ -119,7 +122,8 @@ inline void finish_row(const Finish& pass, const State* __restrict from, int64_t
   const float scale = pass.scale[at] * pass.factor, share = scale / weight;
   const Centres& to = pass.centres;
   const float* centre = to.rows ? to.rows + to.component[i] * to.stride + g * f : nullptr;
-  float* __restrict out = pass.out + (pass.node ? pass.node[i] : i) * pass.out_stride + g * pass.out_group_stride;
+  float* __restrict out =
+      pass.out + (pass.node ? pass.node[i] : i) * pass.out_stride + g * pass.out_group_stride;
   const auto combine = [&](auto&& merge) {
     if (centre)
       for (int64_t c = 0; c < f; ++c) out[c] = merge(out[c], value_of(from[c]) * share + centre[c] * scale);

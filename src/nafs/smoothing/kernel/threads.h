@@ -9,9 +9,15 @@ namespace nafs {
 
 #if defined(_OPENMP)
 constexpr bool kOpenMP = true;
-inline int thread_number() { return omp_get_thread_num(); }
-inline int team_size() { return omp_get_num_threads(); }
-inline int max_threads() { return omp_get_max_threads(); }
+inline int thread_number() {
+  return omp_get_thread_num();
+}
+inline int team_size() {
+  return omp_get_num_threads();
+}
+inline int max_threads() {
+  return omp_get_max_threads();
+}
 // LLVM's runtime survives fork() by itself, and pausing it would end the threads of other callers, too.
 inline void release_threads() {
 #if !defined(__clang__)
@@ -20,9 +26,15 @@ inline void release_threads() {
 }
 #else
 constexpr bool kOpenMP = false;
-inline int thread_number() { return 0; }
-inline int team_size() { return 1; }
-inline int max_threads() { return 1; }
+inline int thread_number() {
+  return 0;
+}
+inline int team_size() {
+  return 1;
+}
+inline int max_threads() {
+  return 1;
+}
 inline void release_threads() {}
 #endif
 

@@ -13,6 +13,7 @@
 #endif
 
 namespace nafs::v3 {
+// clang-format off: each uses what the ones before it define
 #include "vectors.inl"
 #include "gather.inl"
 #include "products.inl"
@@ -20,4 +21,5 @@ namespace nafs::v3 {
 #include "weigh.inl"
 #include "cached.inl"
 #include "rows.inl"
-}
+// clang-format on
+}  // namespace nafs::v3

@@ -37,7 +37,9 @@ inline uint16_t narrow(float value) {  // |value| <= 2: the caller scales the st
   return static_cast<uint16_t>(sign | (bits >> 13));
 }
 
-inline Float8 load8(const float* from) { return *reinterpret_cast<const Float8Loose*>(from); }
+inline Float8 load8(const float* from) {
+  return *reinterpret_cast<const Float8Loose*>(from);
+}
 
 inline Float8 load8(const uint16_t* from) {
 #if defined(__F16C__)
@@ -49,7 +51,9 @@ inline Float8 load8(const uint16_t* from) {
 #endif
 }
 
-inline void store8(float* to, Float8 lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+inline void store8(float* to, Float8 lanes) {
+  std::memcpy(to, &lanes, sizeof lanes);
+}
 
 template <typename State>
 inline Float8 load_part(const State* from, int64_t count) {
@@ -58,8 +62,7 @@ inline Float8 load_part(const State* from, int64_t count) {
   return load8(part);
 }
 
-inline void store_row(const float* __restrict from, float* __restrict to, int64_t width,
-                      bool stream) {
+inline void store_row(const float* __restrict from, float* __restrict to, int64_t width, bool stream) {
   int64_t c = 0;
 #if defined(__AVX__)
   if (stream)
@@ -72,8 +75,7 @@ inline void store_row(const float* __restrict from, float* __restrict to, int64_
   for (; c < width; ++c) to[c] = from[c];
 }
 
-inline void store_row(const float* __restrict from, uint16_t* __restrict to, int64_t width,
-                      bool stream) {
+inline void store_row(const float* __restrict from, uint16_t* __restrict to, int64_t width, bool stream) {
   int64_t c = 0;
 #if defined(__F16C__)
   if (stream)
