@@ -1,23 +1,38 @@
 """Measure what docs/report.md states and write it there.
 
-    python tools/report_figures.py layouts   # maps: seconds and trustworthiness, beside UMAP, PaCMAP
+    python tools/report_figures.py layouts   # maps: seconds and trustworthiness, beside UMAP and PaCMAP
     python tools/report_figures.py pages     # whole pages: seconds to write, size, time to open in Chromium
 
-Both need NAFS_DATA_HOME; keep the machine otherwise idle.
+Measurements are kept in docs/data/report.json, so that an interrupted run resumes where it stopped; delete
+entries to measure them again. NAFS_DATA_HOME is needed; keep the machine otherwise idle.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "report.md"
+KEPT = ROOT / "docs" / "data" / "report.json"
 MANY = 100_000
+SOURCES = {"digits": 1_797, "pubmed": 19_717, "power law": MANY}
+
+
+def measured(table: str, key: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """A kept measurement, or a new one."""
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if key not in kept.setdefault(table, {}):
+        kept[table][key] = measure()
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
+    return dict(kept[table][key])
 
 
 def layouts() -> list[str]:
@@ -25,38 +40,48 @@ def layouts() -> list[str]:
     sys.path.insert(0, str(ROOT / "benchmarks"))
     import bench_layout as bench
 
-    bench.warm_up()
     beside = {"nafs": bench.ours, "nafs, a quarter as landmarks": bench.quarter} | bench.RIVALS
-    measured = [one for name in ("digits", "cora", "pubmed") for one in bench.measure(name, beside)]
-    measured += bench.measure("power law", {"nafs, 15,000 landmarks": bench.ours})
-    lines = ["| embedding | nodes | layout | seconds | trustworthiness |", "|---|---|---|---|---|"]
-    return lines + [
-        f"| {one.data} | {one.nodes:,} | {one.method} | {one.seconds:.1f} | {one.trust:.3f} |"
-        for one in measured
+    wanted = [
+        (data, method, call) for data in ("digits", "cora", "pubmed") for method, call in beside.items()
     ]
+    wanted.append(("power law", "nafs, 15,000 landmarks", bench.ours))
+    lines = ["| embedding | nodes | layout | seconds | trustworthiness |", "|---|---|---|---|---|"]
+    for data, method, call in wanted:
+
+        def measure(data: str = data, method: str = method, call: Any = call) -> dict[str, Any]:
+            bench.warm_up()
+            (one,) = bench.measure(data, {method: call})
+            return {"nodes": one.nodes, "seconds": round(one.seconds, 1), "trust": round(one.trust, 4)}
+
+        one = measured("layouts", f"{data}, {method}", measure)
+        lines.append(f"| {data} | {one['nodes']:,} | {method} | {one['seconds']:.1f} | {one['trust']:.3f} |")
+    return lines
 
 
 def pages() -> list[str]:
     """A table of whole pages."""
+    lines = ["| page | nodes | seconds to write | size | opens in |", "|---|---|---|---|---|"]
+    for title, nodes in SOURCES.items():
+        one = measured("pages", title, lambda title=title: page_of(title))
+        size = f"{one['megabytes']:.1f} MB"
+        lines.append(f"| {title} | {nodes:,} | {one['seconds']:.1f} | {size} | {one['opens']:.2f} s |")
+    return lines
+
+
+def page_of(title: str) -> dict[str, Any]:
+    """Write a page and open it."""
     from nafs.datasets import power_law
 
-    lines = ["| page | nodes | seconds to write | size | opens in |", "|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        power_law(MANY, average_degree=10, n_features=64, seed=0).save(folder / "power-law")
-        for source, title, nodes in (
-            ("digits", "digits", 1_797),
-            ("pubmed", "pubmed", 19_717),
-            (str(folder / "power-law"), "power law", MANY),
-        ):
-            target = folder / "page.html"
-            command = [sys.executable, "-m", "nafs", "report", source, "-o", str(target), "--force", "-q"]
-            start = time.perf_counter()
-            subprocess.run(command, check=True)
-            seconds, size = time.perf_counter() - start, target.stat().st_size / 1e6
-            lines.append(f"| {title} | {nodes:,} | {seconds:.1f} | {size:.1f} MB | {opened(target):.2f} s |")
-            print(lines[-1], flush=True)
-    return lines
+        folder, source = Path(name), title
+        if title == "power law":
+            source = str(folder / "power-law")
+            power_law(MANY, average_degree=10, n_features=64, seed=0).save(source)
+        target = folder / "page.html"
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "nafs", "report", source, "-o", str(target), "-q"], check=True)
+        seconds, size = time.perf_counter() - start, target.stat().st_size / 1e6
+        return {"seconds": round(seconds, 1), "megabytes": round(size, 2), "opens": round(opened(target), 2)}
 
 
 def opened(path: Path) -> float:

@@ -121,6 +121,16 @@ def test_the_agreement_shown_is_that_of_the_consensus():
     ), "a run that chose its hops by clusters shows those clusters"
 
 
+def test_columns_of_the_same_name_keep_apart():
+    graph, embedding = graph_and_embedding()
+    mine = pa.table(
+        {"id": [f"n{i}" for i in range(60)], "cluster": ["a", "b", "c"] * 20, "degree": range(60)}
+    )
+    columns = columns_of_table(mine, embedding.id_array)
+    titles = [one["title"] for one in collect(embedding, graph, columns=columns, replay=False)["columns"]]
+    assert titles[:4] == ["cluster", "degree", "nafs cluster", "nafs degree"]
+
+
 def test_neighbours_links_and_suggestions_are_true():
     graph, embedding = graph_and_embedding()
     A = graph.adjacency.to_scipy().toarray() != 0

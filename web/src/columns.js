@@ -48,7 +48,7 @@ async function askFilter(state, column, i, field, wanted) {
   const answer = await fetch(`filter/${i}?${encodeURIComponent(wanted)}`);
   if (!answer.ok || field.value.toLowerCase() !== wanted) return;
   const inside = new Uint8Array(await answer.arrayBuffer());
-  state.setFilter(column.title, node => inside[node] === 1);
+  state.setFilter(column, node => inside[node] === 1);
 }
 
 function filterOf(data, state, column, i) {
@@ -61,7 +61,7 @@ function filterOf(data, state, column, i) {
     part.append(element("input", { id, type: "search", placeholder: "contains …", "aria-label": column.title + " contains", oninput: event => {
       const wanted = event.target.value.toLowerCase();
       if (wanted && isServed(column)) askFilter(state, column, i, event.target, wanted);
-      else state.setFilter(column.title, wanted ? node => column.values[node]?.toLowerCase().includes(wanted) : null);
+      else state.setFilter(column, wanted ? node => column.values[node]?.toLowerCase().includes(wanted) : null);
     } }));
   } else {
     const [low, high] = column.range, isDate = column.kind === "date";
@@ -71,7 +71,7 @@ function filterOf(data, state, column, i) {
     function change() {
       const [from, to] = inputs.map((input, end) => input.value === "" ? [-Infinity, Infinity][end] : isDate ? Date.parse(input.value) / 1000 + end * 86399 : Number(input.value));
       const isSet = Number.isFinite(from) || Number.isFinite(to);
-      state.setFilter(column.title, isSet ? node => column.values[node] >= from && column.values[node] <= to : null);
+      state.setFilter(column, isSet ? node => column.values[node] >= from && column.values[node] <= to : null);
     }
     part.append(histogram(column.values, column.range, "Distribution of " + column.title), element("div", { class: "pair" }, ...inputs));
   }

@@ -190,12 +190,15 @@ export class PointMap {
   }
   // The share of points that lie under boxes on the screen.
   covered(view, boxes) {
-    const { places } = this.panes[0], step = 2 * Math.max(1, Math.floor(places.length / 20000)), [width, height] = this.paneSize(), scale = 2 ** view.zoom;
+    const [width, height] = this.paneSize(), scale = 2 ** view.zoom, side = this.sideBySide();
     let under = 0, all = 0;
-    for (let i = 0; i < places.length; i += step, all++) {
-      const x = width / 2 + (places[i] - view.target[0]) * scale, y = height / 2 - (places[i + 1] - view.target[1]) * scale;
-      if (boxes.some(box => x > box[0] && x < box[2] && y > box[1] && y < box[3])) under++;
-    }
+    this.panes.forEach(({ places }, pane) => {
+      const step = 2 * Math.max(1, Math.floor(places.length / 20000));
+      for (let i = 0; i < places.length; i += step, all++) {
+        const x = width * (0.5 + (side ? pane : 0)) + (places[i] - view.target[0]) * scale, y = height * (0.5 + (side ? 0 : pane)) - (places[i + 1] - view.target[1]) * scale;
+        if (boxes.some(box => x > box[0] && x < box[2] && y > box[1] && y < box[3])) under++;
+      }
+    });
     return under / Math.max(1, all);
   }
   fitZoom() { return this.fitted?.zoom ?? 0; }

@@ -4,7 +4,7 @@ export class State {
   constructor(data) {
     this.data = data;
     this.colour = data.columns[data.colour];
-    this.filters = new Map(); // title of a column: does a node pass?
+    this.filters = new Map(); // column: does a node pass?
     this.lasso = null; // 1 for each node inside
     this.selected = -1;
     this.listeners = [];
@@ -12,8 +12,8 @@ export class State {
     this.kept = data.n;
   }
   changed() { this.listeners.forEach(listener => listener()); }
-  setFilter(key, passes) {
-    if (passes) this.filters.set(key, passes); else this.filters.delete(key);
+  setFilter(column, passes) {
+    if (passes) this.filters.set(column, passes); else this.filters.delete(column);
     this.update();
   }
   setLasso(within) { this.lasso = within; this.update(); }
@@ -30,10 +30,10 @@ export class State {
     }
     this.changed();
   }
-  isolated(column) { return this.filters.get(column.title)?.code ?? -1; }
+  isolated(column) { return this.filters.get(column)?.code ?? -1; }
   isolate(column, code) {
     const passes = code < 0 || this.isolated(column) === code ? null : node => column.values[node] === code;
     if (passes) passes.code = code;
-    this.setFilter(column.title, passes);
+    this.setFilter(column, passes);
   }
 }

@@ -144,7 +144,7 @@ def collect(
     cards.append({"title": "Time and memory", "rows": [[name, value] for name, value in times.items()]})
     data["cards"] = cards
     letters = MOST_TEXT if details else MOST_SERVED_TEXT
-    data["columns"] = [column.for_page(letters) for column in shown]
+    data["columns"] = [column.for_page(letters) for column in _with_own_titles(shown)]
     first = next((i for i, one in enumerate(shown) if one.kind == "category" and one.source == "yours"), None)
     data["colour"] = data["clusters"]["column"] if first is None else first
     return data
@@ -191,6 +191,17 @@ def _clusters(
         n_clusters=len(order),
         cluster_agreement=known.cluster_agreement[order],
     )
+
+
+def _with_own_titles(columns: Sequence[Column]) -> list[Column]:
+    """Columns of the embedding under another title where the user has a column of that name."""
+    theirs = {column.title for column in columns if column.source == "yours"}
+    return [
+        replace(column, title=f"nafs {column.title}")
+        if column.source == "nafs" and column.title in theirs
+        else column
+        for column in columns
+    ]
 
 
 def _facts(columns: Sequence[Column], graph: Graph | None) -> NodeFacts:
