@@ -114,6 +114,13 @@ def test_a_group_of_half_of_the_graph_stays_whole():
     assert with_edges > without + 0.05
 
 
+def test_one_embedding_has_no_vote_of_uneven_clusters(graph):
+    one = ClusterSearch([(5, embed(graph, n_hops=5).matrix)], 4, graph=graph.adjacency)
+    _, _, heads = one.candidates(4)
+    assert len(heads) == 30
+    assert set(heads) == {*ALL_HEADS} - {"absorbed"}
+
+
 def uneven_graph(n=1500):
     """Six groups, one of them half of the graph; four fifths of the edges stay in a group."""
     rng = np.random.default_rng(0)

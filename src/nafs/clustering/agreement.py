@@ -24,17 +24,17 @@ def pairwise_agreement(partitions: Labels, n_clusters: int) -> NDArray[np.float6
     """
     members = np.concatenate([_members(labels, n_clusters) for labels in partitions])
     sizes = members.sum(axis=1, dtype=np.float64).reshape(len(partitions), n_clusters)
-    found = np.empty((len(partitions), len(partitions)))
+    indices = np.empty((len(partitions), len(partitions)))
     for i in range(len(partitions)):
         table = members[i * n_clusters : (i + 1) * n_clusters] @ members.T
         tables = table.astype(np.float64).reshape(n_clusters, len(partitions), n_clusters)
-        found[i] = _adjusted(
+        indices[i] = _adjusted(
             _pairs(tables).sum(axis=(0, 2)),
             _pairs(sizes[i]).sum(),
             _pairs(sizes).sum(axis=1),
             partitions.shape[1],
         )
-    return found
+    return indices
 
 
 def rand_index(first: Labels, second: Labels, n_clusters: int) -> float:

@@ -7,9 +7,9 @@ partitions are wrong in different ways. Each candidate therefore votes with the 
 (adjusted Rand index) with all others, times its assortativity, both to the fourth power.
 
 Most heads split a group that holds half of the graph, so they would outvote those that do not. Candidates by
-the head ``absorbed``, which can leave such a group whole, therefore hold a vote of their own. Its winner is
-taken if its agreement times its modularity, the criterion for the number of clusters, is higher than that of
-the other vote, and its assortativity is not lower.
+the head ``absorbed``, which can leave such a group whole, therefore hold a vote of their own where there are
+several numbers of hops. Its winner is taken if its agreement times its modularity, the criterion for the
+number of clusters, is higher than that of the other vote, and its assortativity is not lower.
 
 Starting from the winner, the mixture is fitted once more at each number of hops. The number of hops is chosen
 where the result stays closest to the vote.
@@ -40,6 +40,7 @@ SAMPLE = 5000  # nodes whose partitions are compared
 AGREES = 0.5  # adjusted Rand index with the consensus from which on a candidate is said to agree
 DOUBTFUL = 0.35  # mean agreement below which the clusters are probably not there
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
+_ENOUGH_HOPS = 3  # numbers of hops from which on uneven clusters have a vote
 _POWER = 4  # of agreement and assortativity, in the weight of a vote
 _UNRELATED = 0.1  # assortativity up to which edges are taken to say nothing about clusters
 _STEPS = 50  # of the last mixture
@@ -254,12 +255,14 @@ class ClusterSearch:
     ) -> tuple[Labels, NDArray[np.int64], NDArray[np.str_]]:
         """Partitions of the sample by all heads at all numbers of hops; hops and head of each."""
         rng = np.random.default_rng(seed)
+        # Agreement between seeds alone is too weak a reason to prefer clusters of uneven size.
+        names = [name for name in self.heads if name != "absorbed" or len(self.hops) >= _ENOUGH_HOPS]
         labels: list[Labels] = []
         hops: list[int] = []
         heads: list[str] = []
         while len(labels) < _FEWEST:
             for hop, directions in self.hops.items():
-                for head, candidate in partitions(directions, n_clusters, rng, self._edges, self.heads):
+                for head, candidate in partitions(directions, n_clusters, rng, self._edges, names):
                     labels.append(candidate)
                     hops.append(hop)
                     heads.append(head)

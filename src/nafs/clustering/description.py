@@ -117,16 +117,16 @@ def describe_clusters(
         _add_words(reasons, clusters, texts, count)
     if facts.features is not None:
         _add_features(reasons, member, sizes, *facts.features)
-    taken: set[str] = set()
+    used_names: set[str] = set()
     described = []
     for cluster in range(count):
         best = sorted(reasons[cluster], key=lambda reason: -reason.strength)[:_REASONS]
         around = f"around {ids[typical[cluster][0]]}" if typical[cluster] else f"cluster {cluster + 1}"
         names = [reason.short for reason in best]
         names.append(f"{names[0]}, {around}" if names else around)
-        name = next((one for one in names if one not in taken), names[-1])
-        name = name if name not in taken else f"{name} ({cluster + 1})"
-        taken.add(name)
+        name = next((one for one in names if one not in used_names), names[-1])
+        name = name if name not in used_names else f"{name} ({cluster + 1})"
+        used_names.add(name)
         words = "; ".join(reason.long for reason in best) or "Named after its most typical node."
         described.append(
             Cluster(

@@ -65,14 +65,14 @@ def mixture(
     for _ in range(n_init):
         centres, _ = kmeans_plusplus(sample, n_clusters, random_state=int(rng.integers(1 << 31)))
         starts.append(_nearest(sample, centres))
-    best, found = -np.inf, np.zeros(len(points), np.int64)
+    best, best_clusters = -np.inf, np.zeros(len(points), np.int64)
     for first in starts:
         model = fit_mixture(sample, first, n_clusters, max_iter)
         clusters = model.predict(points)
         value = model.likelihood if graph is None else modularity(graph, clusters)
         if value > best:
-            best, found = value, clusters
-    return found
+            best, best_clusters = value, clusters
+    return best_clusters
 
 
 class Mixture(NamedTuple):
@@ -85,9 +85,9 @@ class Mixture(NamedTuple):
 
     def scores(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log density under each cluster, less what is the same for all clusters."""
-        found: NDArray[np.float64] = (points @ self.whiten) @ self.means.T
-        found += self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means)
-        return found
+        scores: NDArray[np.float64] = (points @ self.whiten) @ self.means.T
+        scores += self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means)
+        return scores
 
     def predict(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """The likeliest cluster of each point."""

@@ -60,8 +60,8 @@ def kmeans(points: NDArray[Any], n_clusters: int, rng: np.random.Generator, step
     --------
     >>> import numpy as np
     >>> from nafs.clustering.kmeans import kmeans
-    >>> found = kmeans(np.array([[0.0], [0.1], [5.0]]), 2, np.random.default_rng(0), 10)
-    >>> bool(found[0] == found[1] != found[2])
+    >>> clusters = kmeans(np.array([[0.0], [0.1], [5.0]]), 2, np.random.default_rng(0), 10)
+    >>> bool(clusters[0] == clusters[1] != clusters[2])
     True
     """
     from sklearn.cluster import kmeans_plusplus
@@ -125,10 +125,10 @@ def kmeans_of_products(products: NDArray[Any], n_clusters: int, seed: int, n_ini
         within = np.einsum("isc,isc->sc", member, sums) / sizes**2  # |c|²
         apart = within - 2 * sums / sizes
         apart[:, member.sum(axis=0) == 0] = np.inf  # a cluster that lost all its rows stays empty
-        found = apart.argmin(axis=2).T
+        closest = apart.argmin(axis=2).T
         inertia[active] = np.trace(products) + apart.min(axis=2).sum(axis=0, dtype=np.float64)
-        going[active] = (found != clusters[active]).any(axis=1)
-        clusters[active] = found
+        going[active] = (closest != clusters[active]).any(axis=1)
+        clusters[active] = closest
         if not going.any():
             break
     return np.asarray(clusters[int(inertia.argmin())], np.int64)
@@ -160,5 +160,5 @@ def _nearest_seeds(products: NDArray[Any], seeds: list[int]) -> NDArray[np.int64
 
 def _squares(products: NDArray[Any], own: NDArray[Any], rows: list[int]) -> NDArray[np.float64]:
     """Squared distances of all rows to some of them."""
-    found = own[None, :] + own[rows][:, None] - 2 * products[rows]
-    return np.asarray(np.maximum(found, 0), np.float64)
+    squares = own[None, :] + own[rows][:, None] - 2 * products[rows]
+    return np.asarray(np.maximum(squares, 0), np.float64)

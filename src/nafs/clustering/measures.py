@@ -24,10 +24,10 @@ def best_assignment(truth: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.i
 
     table = np.zeros((int(clusters.max()) + 1, int(truth.max()) + 1), np.int64)
     np.add.at(table, (clusters, truth), 1)
-    found = np.full(table.shape[0], -1)
+    classes = np.full(table.shape[0], -1)
     rows, columns = linear_sum_assignment(-table)
-    found[rows] = columns
-    return found
+    classes[rows] = columns
+    return classes
 
 
 def agreement(truth: NDArray[Any], clusters: NDArray[Any]) -> dict[str, float]:
@@ -73,7 +73,7 @@ def _within(graph: Adjacency, clusters: NDArray[Any]) -> tuple[NDArray[Any], NDA
     """Weight of stored edges that stay in each cluster, and each cluster's total degree."""
     weights = np.ones(graph.n_stored) if graph.weights is None else graph.weights.astype(np.float64)
     weights = np.where(graph.rows == graph.indices, 2 * weights, weights)  # a self-loop has two ends
-    here, there = clusters[graph.rows], clusters[graph.indices]
+    first, second = clusters[graph.rows], clusters[graph.indices]
     count = int(clusters.max()) + 1
-    volumes = np.bincount(here, weights=weights, minlength=count)
-    return np.bincount(here, weights=weights * (here == there), minlength=count), volumes
+    volumes = np.bincount(first, weights=weights, minlength=count)
+    return np.bincount(first, weights=weights * (first == second), minlength=count), volumes

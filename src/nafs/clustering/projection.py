@@ -44,9 +44,9 @@ def project(matrix: NDArray[Any], n_columns: int, seed: int = 0) -> NDArray[np.f
 
 def _products(matrix: NDArray[Any]) -> NDArray[np.float64]:
     """Xᵀ X, summed in float64."""
-    found = np.zeros((matrix.shape[1],) * 2)
+    products = np.zeros((matrix.shape[1],) * 2)
     step = max(1, (1 << 22) // matrix.shape[1])
     for top in range(0, len(matrix), step):
         block = matrix[top : top + step].astype(np.float64)
-        found += block.T @ block
-    return found
+        products += block.T @ block
+    return products

@@ -23,7 +23,7 @@ def score_links(matrix: NDArray[Any], pairs: NDArray[Any], score: str = "inner")
     array([1., 0.])
     """
     check_choice("score", score, SCORES)
-    found = np.empty(len(pairs))
+    scores = np.empty(len(pairs))
     step = max(1, (1 << 22) // matrix.shape[1])
     for top in range(0, len(pairs), step):
         a, b = (matrix[pairs[top : top + step, i]].astype(np.float64) for i in range(2))
@@ -31,5 +31,5 @@ def score_links(matrix: NDArray[Any], pairs: NDArray[Any], score: str = "inner")
         if score == "cosine":
             sizes = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
             dots = np.divide(dots, sizes, out=np.zeros_like(dots), where=sizes > 0)
-        found[top : top + step] = dots
-    return found
+        scores[top : top + step] = dots
+    return scores

@@ -106,7 +106,7 @@ def _non_edges(
     if free < 2 * count:
         raise InputError(f"the graph is too dense: {free} pairs are no edges, {2 * count} are needed")
     reach = None if degrees is None else np.cumsum(degrees)
-    found = np.zeros(0, np.int64)
+    codes_of_pairs = np.zeros(0, np.int64)
     for _ in range(100):
         if reach is None:
             ends = rng.integers(0, n, (2, 2 * count + 16))
@@ -116,9 +116,9 @@ def _non_edges(
         drawn = (low * n + high)[low < high]
         at = np.minimum(np.searchsorted(codes, drawn), len(codes) - 1)
         fresh = drawn[codes[at] != drawn]
-        together = np.concatenate([found, fresh])
+        together = np.concatenate([codes_of_pairs, fresh])
         _, first = np.unique(together, return_index=True)
-        found = together[np.sort(first)][:count]
-        if len(found) == count:
-            return np.column_stack([found // n, found % n])
+        codes_of_pairs = together[np.sort(first)][:count]
+        if len(codes_of_pairs) == count:
+            return np.column_stack([codes_of_pairs // n, codes_of_pairs % n])
     raise InputError("the graph is too dense around its hubs to draw non-edges by degree")

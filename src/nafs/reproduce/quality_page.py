@@ -128,7 +128,7 @@ def _numbers(store: Store) -> list[str]:
     for name in NAMES:
         key = number_key(name)
         if key in store:
-            classes, chosen = (int(store[key][what][0]) for what in ("classes", "chosen"))
+            classes, chosen = (int(store[key][value][0]) for value in ("classes", "chosen"))
             within = "yes" if abs(classes - chosen) <= 2 else "no"
             rows.append([name, str(classes), str(chosen), within, f"{store[key]['agreement'][0]:.2f}"])
     return markdown(["data set", "classes", "chosen", "within 2", "agreement"], rows)

@@ -65,13 +65,13 @@ def evaluate_class_vote(
     >>> from nafs.datasets import contextual_sbm
     >>> from nafs.tasks import evaluate_class_vote
     >>> graph = contextual_sbm(300, n_classes=3, signal=2.0, seed=0)
-    >>> found = evaluate_class_vote([embed(graph, n_hops=k).matrix for k in (2, 4)], graph, count=2)
-    >>> found.mean("ACC") > 0.8
+    >>> result = evaluate_class_vote([embed(graph, n_hops=k).matrix for k in (2, 4)], graph, count=2)
+    >>> result.mean("ACC") > 0.8
     True
     """
     from sklearn.metrics import accuracy_score, f1_score
 
-    given = splits is not None
+    user_splits = splits is not None
     splits = random_splits(graph, count=count) if splits is None else splits
     if not splits:
         raise InputError("at least 1 split is needed; got ", Parameter("count", count))
@@ -80,18 +80,18 @@ def evaluate_class_vote(
     for matrix in embeddings:
         check_rows(matrix, graph)
         for points in _scalings(matrix):
-            for part, found in zip(parts, voters, strict=True):
-                found.append(_voter(points, codes, part))
+            for part, candidates in zip(parts, voters, strict=True):
+                candidates.append(_voter(points, codes, part))
     values: dict[str, list[float]] = {"ACC": [], "F1": []}
-    for part, found in zip(parts, voters, strict=True):
-        best = sorted(found, key=lambda voter: (-voter.accuracy, voter.log_loss))[:VOTERS]
+    for part, candidates in zip(parts, voters, strict=True):
+        best = sorted(candidates, key=lambda voter: (-voter.accuracy, voter.log_loss))[:VOTERS]
         classes = np.unique(codes[part["train"]])
         predicted = classes[np.mean([voter.probabilities for voter in best], axis=0).argmax(axis=1)]
         truth = codes[part["test"]]
         values["ACC"].append(float(accuracy_score(truth, predicted)))
         values["F1"].append(float(f1_score(truth, predicted, average="macro", zero_division=0)))
     how = f"{VOTERS} best of {len(voters[0])} logistic regressions, {len(splits)} "
-    how += "given split(s)" if given else "random splits"
+    how += "given split(s)" if user_splits else "random splits"
     return TaskResult("classification", values, how)
 
 

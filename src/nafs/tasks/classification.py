@@ -41,7 +41,7 @@ def random_splits(
             Parameter("validation"),
             f" must be positive and add up to less than 1; got {train} and {validation}",
         )
-    found = []
+    splits = []
     for seed in range(count):
         rng = np.random.default_rng(seed)
         parts: dict[str, list[NDArray[np.int64]]] = {"train": [], "validation": [], "test": []}
@@ -51,8 +51,8 @@ def random_splits(
             second = first + max(1, round(validation * len(nodes)))
             for name, part in zip(parts, np.split(nodes, [first, second]), strict=True):
                 parts[name].append(part)
-        found.append({name: np.sort(np.concatenate(nodes)) for name, nodes in parts.items()})
-    return found
+        splits.append({name: np.sort(np.concatenate(nodes)) for name, nodes in parts.items()})
+    return splits
 
 
 def evaluate_classification(
@@ -91,9 +91,9 @@ def evaluate_classification(
     values: dict[str, list[float]] = {"ACC": [], "F1": []}
     for parts in labelled_parts(graph, splits)[1]:
         best = _best_model(matrix, codes, parts)
-        found, truth = best.predict(matrix[parts["test"]]), codes[parts["test"]]
-        values["ACC"].append(float(accuracy_score(truth, found)))
-        values["F1"].append(float(f1_score(truth, found, average="macro", zero_division=0)))
+        predicted, truth = best.predict(matrix[parts["test"]]), codes[parts["test"]]
+        values["ACC"].append(float(accuracy_score(truth, predicted)))
+        values["F1"].append(float(f1_score(truth, predicted, average="macro", zero_division=0)))
     return TaskResult("classification", values, how)
 
 

@@ -99,15 +99,15 @@ def _check_number(n_clusters: int | str, n_nodes: int) -> int | None:
     return n_clusters
 
 
-def judge_clusters(found: NDArray[np.int64], edges: Adjacency, labels: Labels | None) -> dict[str, float]:
+def judge_clusters(clusters: NDArray[np.int64], edges: Adjacency, labels: Labels | None) -> dict[str, float]:
     """How clusters agree with the labels, where there are some, and with the edges."""
     scores: dict[str, float] = {}
     if labels is not None:
         known = labels.known
-        scores |= agreement(labels.codes[known], found[known])
+        scores |= agreement(labels.codes[known], clusters[known])
     if not edges.directed:  # both are defined for undirected graphs
-        scores["modularity"] = modularity(edges, found)
-        scores["conductance"] = conductance(edges, found)
+        scores["modularity"] = modularity(edges, clusters)
+        scores["conductance"] = conductance(edges, clusters)
     return scores
 
 

@@ -44,8 +44,8 @@ class TaskResult:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = {name: {"mean": self.mean(name), "deviation": self.deviation(name)} for name in self.values}
-        return {"task": self.task, "how": self.how, "metrics": found, "settings": self.settings}
+        metrics = {name: {"mean": self.mean(name), "deviation": self.deviation(name)} for name in self.values}
+        return {"task": self.task, "how": self.how, "metrics": metrics, "settings": self.settings}
 
     def _repr_html_(self) -> str:
         return html_table(self.rows(), caption=f"{self.task} ({self.how})")
