@@ -55,4 +55,6 @@ def test_a_ratio_stands_beside_the_published_one():
     assert efficiency.show_ratio("AGE", "pubmed", cell) == "≈ 100 (published: 88.6)"
     assert efficiency.show_ratio("AGE", "cora", cell) == "≈ 100"
     assert efficiency.show_ratio("SGC", "cora", {"seconds": [1.5], "NAFS-mean": [3.0]}) == "0.5"
+    slower = {"seconds": [5520.0], "NAFS-mean": [3.0]}
+    assert efficiency.show_ratio("AGE", "cora", slower) == "1,840"
     assert efficiency.show_ratio("AGE", "cora", {"needs": [1e12]}) == ""

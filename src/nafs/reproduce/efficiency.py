@@ -124,7 +124,8 @@ def _write(store: Store, effort: Effort) -> list[Path]:
 def show_ratio(method: str, name: str, cell: Values) -> str:
     """How many times as long as NAFS-mean, beside the paper's number if there is one."""
     ratio = middle(cell) / float(np.median(cell[OURS])) if OURS in cell else float("nan")
-    shown = "" if np.isnan(ratio) else f"{'≈ ' if 'estimate' in cell else ''}{ratio:.3g}"
+    number = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    shown = "" if np.isnan(ratio) else f"≈ {number}" if "estimate" in cell else number
     printed = published.SPEEDUPS.get(method) if name == "pubmed" else None
     return shown if printed is None else f"{shown} (published: {printed:g})"
 
