@@ -21,6 +21,7 @@ from nafs.cli import (
     reproduce,
     similar,
     suggest_links,
+    update,
 )
 
 app = typer.Typer(
@@ -36,6 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(name="embed")(embed.embed)
+app.command(name="update")(update.update)
 app.command(name="plan")(plan.plan)
 app.command(name="describe")(describe.describe)
 app.command(name="convert")(convert.convert)

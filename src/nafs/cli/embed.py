@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,10 @@ from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, engine_for
 from nafs.cli.flags import command, flag, switch
+from nafs.cli.keeping import announce_model, build_model, check_keeping
 from nafs.cli.options import OUTPUT, Force, Printing, beside
 from nafs.cli.reading import Edges, Reading, read
+from nafs.cli.update import kept_embedding
 from nafs.embedding import Embedding, embedding_of
 from nafs.engines.leftovers import announce_output, remove_leftovers
 from nafs.engines.progress import Progress
@@ -57,6 +60,15 @@ def embed(
             panel=OUTPUT,
         ),
     ] = "list",
+    keep: Annotated[
+        str | None,
+        flag(
+            "--keep",
+            metavar="FOLDER",
+            help="Also keep what later updates need; see `nafs update`.",
+            panel=OUTPUT,
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Embed the nodes of a graph.
@@ -84,19 +96,30 @@ def embed(
             Parameter("as_json"),
             " and the embedding cannot both go to stdout; write the embedding to a file",
         )
+    if keep is not None:
+        check_keeping(keep, running, dtype, force=force)
     graph = read(run, edges, reading, scratch_dir=beside(settings.resources.work_dir))
     job = Job.of(graph, settings, dtype=dtype, resume=running.resume, client=running.client)
     run.notes += job.notes
     with run.stage("decide"):
         decision = decide(job)
     _announce(run, decision)
-    with _execute(run, decision) as outcome:
-        result = embedding_of(graph, job, outcome)
-        if not to_stdout:
-            announce_output(settings.resources.work_dir, output)
+    if keep is not None:
+        announce_model(run, decision, graph, keep)
+        model = build_model(run, decision, graph, keep, reading)
+        result = replace(kept_embedding(model), labels=graph.labels)
         _write(run, result, output, layout, force)
+        with run.stage("keep"):
+            model.save(keep, force=force)
+        reasons = list(model.settings["reasons"])
+    else:
+        with _execute(run, decision) as outcome:
+            result = embedding_of(graph, job, outcome)
+            if not to_stdout:
+                announce_output(settings.resources.work_dir, output)
+            _write(run, result, output, layout, force)
+        reasons = list(outcome.choice.reasons)
     n, width = result.matrix.shape
-    reasons = list(outcome.choice.reasons)
     where = "stdout" if to_stdout else output
     run.finish(
         "embedding",
@@ -108,9 +131,11 @@ def embed(
             ("dimensions", f"{width:,}"),
             ("engine", decision.plan.engine),
             ("result", where),
+            *([("model", keep)] if keep is not None else []),
         ],
         {
             "output": where,
+            "model": keep,
             "nodes": n,
             "edges": graph.n_edges,
             "features": job.size.n_columns,

@@ -216,7 +216,7 @@ def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = N
             Parameter("labels"),
             " can come from stdin",
         )
-    with run.stage("read") as advance, _stdin_as_file(paths) as (files, names):
+    with run.stage("read") as advance, stdin_as_file(paths) as (files, names):
         first, features, labels = files
         assert first is not None
         graph = read_graph(first, features, labels, scratch_dir=scratch_dir, progress=advance, **options)
@@ -246,7 +246,7 @@ def load(run: Run, name: str, reading: Reading) -> Dataset:
 
 
 @contextmanager
-def _stdin_as_file(paths: list[str | None]) -> Iterator[tuple[list[str | None], dict[str, str]]]:
+def stdin_as_file(paths: list[str | None]) -> Iterator[tuple[list[str | None], dict[str, str]]]:
     """The paths, with stdin in a temporary file that can be opened more than once, and how to call that."""
     if "-" not in paths:
         yield paths, {}

@@ -87,6 +87,14 @@ class Adjacency:
             )
         return degrees
 
+    def transposed(self) -> Adjacency:
+        """The graph with all edges turned round."""
+        matrix = sp.csr_array(self.to_scipy().T)
+        matrix.sort_indices()
+        weights = None if self.weights is None else matrix.data.astype(np.float32)
+        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        return Adjacency(indptr, indices, weights, self.directed)
+
     @property
     def rows(self) -> NDArray[np.int32]:
         """Row index of every stored entry."""

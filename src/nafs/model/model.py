@@ -1,79 +1,52 @@
-"""Model: a graph, its features and states, and the embedding, kept so that changes cost little."""
+"""Model: an embedding that follows changes of its graph."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.atomic import whole_folder
-from nafs._support.errors import InputError
+from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
-from nafs.graph import Graph
-from nafs.graph.ids import as_numpy
-from nafs.model.neighbors import NeighborLists
-from nafs.model.request import Nodes, check_rows, read_request
-from nafs.model.spread import Change, Spread, TooManyError, spread
-from nafs.model.states import combine, smooth, states_shape, with_spare
+from nafs.graph import Adjacency, Features, Graph
+from nafs.graph.ids import as_numpy, id_column
+from nafs.model.cost import TooMuchError, Work, full_time
+from nafs.model.drift import Drift
+from nafs.model.journal import LIST_ARRAYS, Journal
+from nafs.model.neighbors import NeighborLists, Rewritten
+from nafs.model.recipe import Recipe
+from nafs.model.report import UpdateReport
+from nafs.model.request import Nodes, Request, read_request
+from nafs.model.spread import Change, Spread, Spreading
+from nafs.model.states import Kept, Tick, blocks, combined, run_in_full, with_spare
+from nafs.model.storage import (
+    Place,
+    append,
+    is_saved_model,
+    load_base,
+    load_changes,
+    method_of,
+    plain_method,
+    read_about,
+    reading,
+    save_base,
+)
+from nafs.model.undo import Undo, uninterrupted
+from nafs.pipeline import Decision, Job, Settings, decide
+from nafs.pipeline.execute import prepare_features
+from nafs.readers.anything import as_graph
+from nafs.smoothing import _kernel
+from nafs.smoothing.distances import distance_named
+from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
 from nafs.smoothing.threads import check_threads
+from nafs.smoothing.weightings import weighting_named
 
-TOLERANCE = 1e-5  # share of the mean length of rows below which a difference is dropped
-_WORTH = 0.5  # share of all entries to read from which a full run is cheaper
-_ROWS = 1 << 14  # copied in one go
-_VERSION = 1
-_FILES = ("model.json", "graph", "states.npy", "embedding.npy")
-
-
-@dataclass(frozen=True)
-class UpdateReport:
-    """What an update did.
-
-    Attributes
-    ----------
-    n_nodes : int
-        Nodes afterwards.
-    new, removed, changed : int
-        New nodes, removed nodes, and old nodes whose edges or features changed.
-    recomputed : int
-        Nodes whose embedding was computed anew.
-    full : bool
-        Whether everything was, because that was cheaper or the method needs it.
-    why : str
-        The reason for a full run.
-    """
-
-    n_nodes: int
-    new: int
-    removed: int
-    changed: int
-    recomputed: int
-    full: bool
-    why: str = ""
-
-    @property
-    def share(self) -> float:
-        """Share of the nodes that were computed anew."""
-        return self.recomputed / max(1, self.n_nodes)
-
-    def explain(self) -> str:
-        """One line for people.
-
-        Examples
-        --------
-        >>> from nafs.model import UpdateReport
-        >>> UpdateReport(1000, 10, 0, 50, 120, False).explain()
-        '10 new, 0 removed and 50 changed nodes: 120 of 1,000 embeddings (12 %) computed anew'
-        """
-        how = f"{self.recomputed:,} of {self.n_nodes:,} embeddings ({100 * self.share:.0f} %) computed anew"
-        if self.full:
-            how = f"everything computed anew: {self.why}"
-        return f"{self.new:,} new, {self.removed:,} removed and {self.changed:,} changed nodes: {how}"
+TOLERANCE = 1e-5  # share of a node's largest value that updates may leave out, in all
 
 
 class Model:
@@ -81,6 +54,16 @@ class Model:
 
     Made by :meth:`build`. Nodes keep their place when others leave; :attr:`ids` and :attr:`matrix` list
     those that are there.
+
+    Attributes
+    ----------
+    method : Method
+    recipe : Recipe
+        How features are made from raw columns; new rows are made in the same way.
+    settings : dict
+        All settings of the embedding, with the chosen values.
+    notes : list of str
+        What the model wants to say, such as why a number of hops was chosen.
 
     Examples
     --------
@@ -98,71 +81,125 @@ class Model:
     def __init__(
         self,
         method: Method,
-        lists: NeighborLists,
-        ids: Any,
-        features: NDArray[np.float32],
-        states: NDArray[Any],
-        matrix: NDArray[np.float32],
+        graph: Graph,
+        kept: Kept,
+        recipe: Recipe,
         *,
+        settings: dict[str, Any] | None = None,
+        drift: Drift | None = None,
+        self_loops: bool = False,
         n_threads: int | None = None,
+        allocate: Allocate = np.zeros,
     ) -> None:
-        self.method = method
+        adjacency = graph.adjacency
+        self.method, self.recipe = method, recipe
+        self.settings = {} if settings is None else settings
+        self.directed, self.self_loops = adjacency.directed, self_loops
         self.n_threads = check_threads(n_threads)
-        self._nodes = Nodes(ids, np.ones(lists.n_nodes, bool))
-        self._lists, self._features = lists, features
-        self._states, self._matrix = states, matrix
-        self._floors: NDArray[np.float64] | None = None
+        self._drift = Drift() if drift is None else drift
+        self._nodes = Nodes(graph.id_array, np.ones(graph.n_nodes, bool))
+        self._kept, self._allocate = kept, allocate
+        self._lists, self._readers = _both_ways(adjacency, kept.capacity)
+        self._spreading = Spreading(kept, method, self.n_threads)
+        self._origin: Path | None = None  # the folder that the model was loaded from or saved in
+        self._journal: Journal | None = None  # None: only a whole model can be saved
 
     @classmethod
     def build(
         cls,
-        graph: Graph,
-        method: Method,
+        graph: Any,
+        settings: Settings | Method,
         *,
-        state_dtype: str = "float32",
         n_threads: int | None = None,
-        allocate: Allocate = np.empty,
+        allocate: Allocate = np.zeros,
+        progress: Tick | None = None,
     ) -> Model:
-        """Embed a graph and keep the states.
+        """Embed a graph and keep the states of all hops.
 
         Parameters
         ----------
-        graph : Graph
-            Undirected, with features as they go into smoothing: scaled and reduced.
-        method : Method
-        state_dtype : {"float32", "float16"}
-            float16 halves the size; rows that an update reads then have relative errors up to 5e-4.
+        graph : Graph, or anything that :func:`nafs.embed` takes
+        settings : Settings or Method
+            With a Method, features are smoothed as they are.
         n_threads : int, optional
+            Of a Method; Settings have their own.
         allocate : callable
-            Makes the array of states, whose size :func:`states_nbytes` tells before.
+            Allocates the large arrays, filled with zeros; :func:`kept_nbytes` tells their size before.
+        progress : callable, optional
+            Called with the number of rows that a hop has smoothed since the last call.
+
+        Returns
+        -------
+        Model
+
+        Examples
+        --------
+        >>> import nafs
+        >>> from nafs.model import Model
+        >>> from nafs.pipeline import Settings
+        >>> graph = nafs.datasets.power_law(100, n_features=20, seed=0)
+        >>> Model.build(graph, Settings.of(n_hops=2, preprocessing="l2", dim=8)).matrix.shape
+        (100, 8)
         """
+        graph = as_graph(graph)
+        if isinstance(settings, Settings):
+            decision = decide(Job.of(graph, settings))
+            return cls.execute(decision, graph, allocate=allocate, progress=progress)
         if graph.features is None:
-            raise InputError("a model needs features; structural ones change everywhere with every edge")
-        if graph.adjacency.directed:
-            raise InputError("a model that can be updated needs an undirected graph")
-        n, f = graph.features.shape
-        X = np.zeros((with_spare(n), f), np.float32)
-        X[:n] = graph.features.toarray()
+            raise _needs_features()
+        kept = Kept.empty(with_spare(graph.n_nodes), graph.features.shape[1], settings, allocate)
         threads = check_threads(n_threads)
-        states = allocate(states_shape(len(X), f, method), np.dtype(state_dtype))
-        states[n:] = 0
-        smooth(graph.adjacency, X[:n], method, states, n_threads=threads)
-        matrix = np.zeros((len(X), method.n_columns(f)), np.float32)
-        matrix[:n] = combine(X[:n], states[:n], method)
-        lists = NeighborLists.of(graph.adjacency)
-        return cls(method, lists, graph.id_array, X, states, matrix, n_threads=threads)
+        _run(kept, graph.adjacency, graph.features, settings, threads, None, progress)
+        return cls(settings, graph, kept, Recipe.of(graph), n_threads=threads, allocate=allocate)
+
+    @classmethod
+    def execute(
+        cls,
+        decision: Decision,
+        graph: Graph,
+        *,
+        allocate: Allocate = np.zeros,
+        progress: Tick | None = None,
+    ) -> Model:
+        """Build a model as decided by :func:`nafs.pipeline.decide`; see :meth:`build`."""
+        check_decision(decision)
+        method, resources = decision.method, decision.job.settings.resources
+        preparation, features, lost = prepare_features(decision)
+        kept = Kept.empty(with_spare(graph.n_nodes), features.shape[1], method, allocate)
+        limit = None if resources.limit is None else resources.limit - decision.problem.held
+        _run(kept, graph.adjacency, features, method, resources.threads, limit, progress)
+        choice = replace(decision.choice, reasons=(*decision.choice.reasons, *lost))
+        recipe = Recipe.of(graph, preparation)
+        return cls(
+            method,
+            graph,
+            kept,
+            recipe,
+            settings=decision.settings | {"reasons": list(choice.reasons)},
+            drift=Drift.of(decision, graph.adjacency),
+            n_threads=resources.threads,
+            allocate=allocate,
+        )
 
     @property
     def ids(self) -> NDArray[Any]:
         """Ids of the nodes."""
-        return np.asarray(as_numpy(self._nodes.ids)[self._nodes.alive])
+        return as_numpy(self.id_array)
+
+    @property
+    def id_array(self) -> Any:
+        """Ids of the nodes as an Arrow array."""
+        import pyarrow as pa
+
+        alive = self._nodes.alive
+        return self._nodes.ids if alive.all() else self._nodes.ids.filter(pa.array(alive))
 
     @property
     def matrix(self) -> NDArray[np.float32]:
         """The embedding, a row for each id."""
         alive = self._nodes.alive
-        rows = self._matrix[: len(alive)]
-        return rows if alive.all() else rows[alive]
+        rows = self._kept.embedding[: len(alive)]
+        return combined(rows if alive.all() else rows[alive], self.method)
 
     @property
     def n_nodes(self) -> int:
@@ -172,16 +209,14 @@ class Model:
     @property
     def nbytes(self) -> int:
         """Bytes of features, states and embedding."""
-        return int(self._features.nbytes + self._states.nbytes + self._matrix.nbytes)
+        return self._kept.nbytes
 
     @property
     def graph(self) -> Graph:
         """The graph with its features as they are now."""
-        import pyarrow as pa
-
         alive = self._nodes.alive
-        ids = self._nodes.ids.filter(pa.array(alive))
-        return Graph(self._lists.to_adjacency(alive), self._features[: len(alive)][alive], ids=ids)
+        adjacency = self._lists.to_adjacency(alive, directed=self.directed)
+        return Graph(adjacency, self._kept.features[: len(alive)][alive], ids=self.id_array)
 
     def embed_new(self, features: Any, neighbors: Sequence[Any], weights: Any = None) -> NDArray[np.float32]:
         """The embedding that a new node would have; the model stays as it is.
@@ -191,7 +226,8 @@ class Model:
 
         Parameters
         ----------
-        features : array-like of shape (f,)
+        features : array-like of shape (f,), or dict of columns
+            As the features that the model was built from.
         neighbors : sequence of ids
         weights : array-like, optional
             Of the edges.
@@ -200,22 +236,26 @@ class Model:
         -------
         ndarray of float32
         """
+        if self.method.needs_stationary_state:
+            raise InputError(f"embed_new cannot use the distance {self.method.distance!r}")
         places = self._nodes.places(neighbors, "neighbors")
-        x = check_rows(features, 1, self._features.shape[1])
+        if isinstance(features, dict):
+            features = {
+                name: value if isinstance(value, list) else [value] for name, value in features.items()
+            }
+        x = self.recipe.apply(features, 1)
         edge = np.ones(len(places), np.float32) if weights is None else np.asarray(weights, np.float32)
         r = np.asarray(self.method.r)
         degree = 1.0 + float(edge.sum(dtype=np.float64))
-        pull = (edge[:, None] * self._lists.degrees[places][:, None] ** -r).astype(np.float32)
-        groups, hops = len(r), self.method.n_hops
-        around = np.repeat(self._features[places, None, :], groups, axis=1)
-        states = np.empty((1, groups, hops, x.shape[1]), np.float32)
-        own = np.repeat(x[:, None, :], groups, axis=1)[0]
+        scale = (degree**r).astype(np.float32)
+        hops = self.method.n_hops
+        states = np.empty((hops, len(r), x.shape[1]), np.float32)
+        own = x / scale[:, None]
         for k in range(hops):
-            total = np.einsum("jg,jgf->gf", pull, around) + own * (degree**-r)[:, None]
-            own = (total * (degree ** (r - 1))[:, None]).astype(np.float32)
-            states[0, :, k] = own
-            around = self._states[places, :, k].astype(np.float32)
-        return np.asarray(combine(x, states, self.method)[0])
+            around = np.tensordot(edge, self._kept.z(places, k), axes=1)
+            own = (own + around) / np.float32(degree)
+            states[k] = own
+        return np.asarray(combined(_weighted(x[0], states, scale, self.method)[None], self.method)[0])
 
     def update(
         self,
@@ -228,139 +268,350 @@ class Model:
     ) -> UpdateReport:
         """Change the graph and bring the embedding up to date.
 
-        The result is that of embedding the whole new graph with the same method, up to the tolerance.
+        The result is that of embedding the whole new graph with the same method, up to the tolerance. If an
+        error or Ctrl-C stops the update, the model stays as it was.
 
         Parameters
         ----------
         edges : (sources, targets) or (sources, targets, weights), optional
-            New edges by id; unknown ids become nodes. The weight of an edge that exists is replaced.
+            New edges by id; unknown ids become nodes. An edge that exists gets the new weight.
         features : (ids, rows), optional
-            Features of new nodes, or new features of old ones. A new node without any gets zeros.
+            Features of new nodes, or new features of old ones, as the features that the model was built from:
+            a matrix, or a data frame of the same columns. A new node without any gets zeros.
         remove_edges : (sources, targets), optional
         remove_nodes : ids, optional
         tolerance : float
-            Differences of states below this share of the mean length of rows are dropped; 0 keeps all.
+            Differences that add up to less than this share of a node's largest value may be dropped, in this
+            and all later updates together; 0 drops nothing.
 
         Returns
         -------
         UpdateReport
         """
-        n_before, n_columns = len(self._nodes.ids), self._features.shape[1]
+        prepared = None
+        if features is not None:
+            ids = id_column(features[0], "features")
+            prepared = ids, self.recipe.apply(features[1], len(ids))
         request = read_request(
-            self._nodes, self._lists, n_columns, edges, features, remove_edges, remove_nodes
+            self._nodes,
+            self._lists,
+            self._readers,
+            self._kept.features.shape[1],
+            edges=edges,
+            features=prepared,
+            remove_edges=remove_edges,
+            remove_nodes=remove_nodes,
+            self_loops=self.self_loops,
         )
-        n = len(request.nodes.ids)
-        lists, rewired = self._lists.changed(n, request.edges)
-        rewired = np.union1d(rewired, np.arange(n_before, n))
-        self._grow(n)
-        asked = np.union1d(request.removed, request.refeatured)
-        touched = np.union1d(rewired, asked)
-        before = self._features[touched]
-        self._features[request.removed] = 0
-        self._features[request.refeatured] = request.rows
-        differs = (self._features[touched] != before).any(axis=1) | np.isin(touched, rewired)
-        changed, before = touched[differs], before[differs]
-        result: Spread | None = None
-        why = "the distance is to the stationary state, which any change moves"
-        if not self.method.needs_stationary_state:
-            change = Change(self._lists, lists, self._features[:n], rewired, changed, before)
-            most = _WORTH * self.method.n_hops * max(1, lists.n_stored)
-            try:
-                result = spread(change, self._states[:n], self.method, tolerance * self._lengths(), most)
-            except TooManyError:
-                why = "that is cheaper, as so much is affected"
-        self._lists, self._nodes = lists, request.nodes
-        if result is None:
-            self._run_in_full()
-            recomputed = self.n_nodes
-        else:
-            why, recomputed = "", self._apply(result, changed)
-        old = np.setdiff1d(changed[changed < n_before], request.removed)
+        self._grow(len(request.nodes.ids))
+        undo = Undo()
+        try:
+            change = self._stage(request, undo)
+            result, why = self._spread(change, tolerance)
+            fresh = None if result is not None else self._full_run(request)
+        except BaseException:
+            undo.take_back()
+            raise
+        finally:
+            _kernel.release_threads()
+        with uninterrupted():
+            self._nodes = request.nodes
+            if result is None:
+                assert fresh is not None
+                self._take(fresh, request)
+                rows = np.arange(len(self._nodes.ids), dtype=np.int32)
+            else:
+                rows = self._apply(result, change, request, tolerance)
+            self._drift.count(len(request.pairs), len(request.fresh) + len(request.leaving))
+        old = np.setdiff1d(change.nodes, request.fresh)
         return UpdateReport(
-            self.n_nodes, n - n_before, len(request.removed), len(old), recomputed, result is None, why
+            self.n_nodes,
+            len(request.fresh),
+            len(request.leaving),
+            len(old),
+            len(rows),
+            result is None,
+            why,
+            self._drift.note(self, features),
+            self._nodes.ids.take(rows),
         )
-
-    def _apply(self, found: Spread, changed: NDArray[np.int64]) -> int:
-        """Add the differences to the states, and combine the rows anew."""
-        rows = np.unique(np.concatenate([changed, *found.rows]))
-        states = self._states[rows].astype(np.float32)
-        for k, (nodes, differences) in enumerate(zip(found.rows, found.differences, strict=True)):
-            states[np.searchsorted(rows, nodes), :, k] += differences
-        self._states[rows] = states
-        self._matrix[rows] = combine(self._features[rows], states, self.method)
-        return int(self._nodes.alive[rows].sum())
-
-    def _run_in_full(self) -> None:
-        n = self._lists.n_nodes
-        graph = self._lists.to_adjacency(np.ones(n, bool))
-        X = self._features[:n]
-        smooth(graph, X, self.method, self._states, n_threads=self.n_threads)
-        self._matrix[:n] = combine(X, self._states[:n], self.method)
-        self._lists, self._floors = NeighborLists.of(graph), None
-
-    def _lengths(self) -> NDArray[np.float64]:
-        """Mean length of rows for each r, at the hop where they are shortest."""
-        if self._floors is None:
-            n = self._lists.n_nodes
-            some = slice(0, n, max(1, n // 4096))
-            states, X = self._states[some].astype(np.float32), self._features[some]
-            squares = np.einsum("igkf,igkf->gk", states, states, dtype=np.float64) / len(X)
-            own = np.full((len(squares), 1), np.einsum("if,if->", X, X, dtype=np.float64) / len(X))
-            self._floors = np.sqrt(np.hstack([squares, own]).min(axis=1))
-        return self._floors
 
     def _grow(self, n_nodes: int) -> None:
         """Make room for more nodes, with some to spare so that most updates copy nothing."""
-        if n_nodes > len(self._features):
-            spare = with_spare(n_nodes) - len(self._features)
-            self._features, self._states, self._matrix = (
-                np.concatenate([array, np.zeros((spare, *array.shape[1:]), array.dtype)])
-                for array in (self._features, self._states, self._matrix)
+        if n_nodes > self._kept.capacity:
+            capacity = with_spare(n_nodes)
+            self._kept = self._kept.grown(capacity, self.method, self._allocate)
+            self._lists.grow(capacity)
+            self._spreading = Spreading(self._kept, self.method, self.n_threads)
+            if self._readers is not self._lists:
+                self._readers.grow(capacity)
+
+    def _stage(self, request: Request, undo: Undo) -> Change:
+        """Write new edges, degrees and features; states and embeddings are as before."""
+        kept, lists = self._kept, self._lists
+        rewritten = lists.rewritten(request.pairs)
+        both = [(lists, rewritten)]
+        if self._readers is not lists:
+            both.append((self._readers, self._readers.rewritten(request.pairs.transposed())))
+        for part, rows in both:
+            undo.remember(part.starts, rows.rows)
+            undo.remember(part.counts, rows.rows)
+            part.write(rows)
+        rewired = rewritten.rows
+        touched = np.unique(np.concatenate([rewired, request.fresh, request.refeatured, request.removed]))
+        features, scale = kept.features[touched], kept.scale[touched]
+        scale[np.isin(touched, request.fresh)] = 0  # they have no part in the old embedding
+        degrees = kept.degrees[rewired]
+        undo.remember(kept.features, touched)
+        for array in (kept.degrees, kept.scale, kept.inverse_degree):
+            undo.remember(array, rewired)
+        kept.features[request.removed] = 0
+        kept.features[request.refeatured] = request.rows
+        kept.set_degrees(rewired, rewritten.degrees, self.method)
+        differs = (kept.features[touched] != features).any(axis=1) | ~(scale > 0).all(axis=1)
+        differs |= np.isin(touched, rewired)
+        leaves = np.isin(touched, request.leaving)
+        differs &= ~leaves
+        stays = ~np.isin(rewired, request.leaving)
+        pairs = rewritten.differences
+        assert pairs is not None
+        return Change(
+            touched[differs].astype(np.int32),
+            features[differs],
+            scale[differs],
+            rewired[stays].astype(np.int32),
+            rewritten.degrees[stays],
+            degrees[stays],
+            pairs.of(~np.isin(pairs.readers, request.leaving)),
+            touched[leaves].astype(np.int32),
+            features[leaves],
+            scale[leaves],
+        )
+
+    def _spread(self, change: Change, tolerance: float) -> tuple[Spread | None, str]:
+        """The differences that follow from a change, or why everything has to be computed."""
+        if self.method.needs_stationary_state:
+            return (
+                None,
+                f"any change moves the stationary state, which the distance {self.method.distance!r} uses",
             )
+        hops, n_values = self.method.n_hops, self._kept.states[0, :1].size
+        full = full_time(len(self._nodes.ids), self._lists.n_stored, n_values, hops)
+        work = Work(n_values, hops, full)
+        try:
+            result = self._spreading.follow(
+                change, self._kept, self._lists, self._readers, tolerance=tolerance, work=work
+            )
+        except TooMuchError:
+            return None, "that is faster where so much changes"
+        return result, ""
+
+    def _full_run(self, request: Request) -> tuple[Kept, Adjacency]:
+        """Everything computed from the staged edges and features, in new arrays, without removed nodes."""
+        alive = request.nodes.alive
+        graph = self._lists.to_adjacency(alive, directed=self.directed)
+        old = self._kept.features
+        kept = Kept.empty(with_spare(graph.n_nodes), old.shape[1], self.method, self._allocate)
+        rows = np.flatnonzero(alive)
+        for top, bottom in blocks(len(rows), old.shape[1]):
+            kept.features[top:bottom] = old[rows[top:bottom]]
+        run_in_full(kept, graph, self.method, n_threads=self.n_threads)
+        return kept, graph
+
+    def _take(self, fresh: tuple[Kept, Adjacency], request: Request) -> None:
+        """Go over to the arrays of a full run."""
+        import pyarrow as pa
+
+        self._kept, graph = fresh
+        self._nodes = Nodes(
+            request.nodes.ids.filter(pa.array(request.nodes.alive)), np.ones(graph.n_nodes, bool)
+        )
+        self._lists, self._readers = _both_ways(graph, self._kept.capacity)
+        self._spreading = Spreading(self._kept, self.method, self.n_threads)
+        self._journal = None
+
+    def _apply(self, result: Spread, change: Change, request: Request, tolerance: float) -> NDArray[np.int32]:
+        """Add the differences to the states and the embedding; returns the nodes that changed."""
+        kept = self._kept
+        rows = self._spreading.apply(result, change, kept, self._lists, tolerance=tolerance)
+        for array in (kept.states, kept.embedding, kept.largest, kept.dropped):
+            array[request.leaving] = 0
+        if self._journal is not None:
+            self._journal.add(np.concatenate([rows, request.leaving]), request.pairs)
+        return rows
 
     def save(self, folder: Any, *, force: bool = False) -> None:
-        """Write the model into a folder of .npy files and JSON, without pickle; it appears when complete.
+        """Save the model in a folder of .npy files and JSON, without pickle.
+
+        A model that was loaded from this folder adds what has changed since; see :mod:`nafs.model.storage`.
 
         Parameters
         ----------
         folder : path
         force : bool
-            Replace a model that is there already.
+            Replace another model.
         """
-        alive = self._nodes.alive
-        with whole_folder(Path(folder), force=force, contents=_FILES) as part:
-            self.graph.save(part / "graph")
-            rows, n = np.flatnonzero(alive), int(alive.sum())
-            for name, array in (("states", self._states), ("embedding", self._matrix)):
-                shape = (with_spare(n), *array.shape[1:])  # room that is not written takes no disk
-                file = np.lib.format.open_memmap(part / f"{name}.npy", "w+", array.dtype, shape)
-                for top in range(0, n, _ROWS):
-                    file[top : min(n, top + _ROWS)] = array[rows[top : top + _ROWS]]
-                file.flush()
-            about = {"format": "nafs model", "version": _VERSION, "method": asdict(self.method)}
-            (part / "model.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+        folder = Path(folder)
+        journal = self._journal
+        here = journal is not None and is_saved_model(folder) and folder.resolve() == journal.place.folder
+        if here and journal and (journal.empty or append(journal.place, *self._changes(journal))):
+            self._journal = Journal(journal.place, len(self._nodes.ids))
+            return
+        recipe, arrays = self.recipe.to_plain()
+        about = {
+            "method": plain_method(self.method),
+            "columns": self._kept.features.shape[1],
+            "self_loops": self.self_loops,
+            "settings": self.settings,
+            "recipe": recipe,
+            "drift": self._drift.to_plain(),
+        }
+        n = len(self._nodes.ids)
+        adjacency = self._lists.to_adjacency(np.ones(n, bool), directed=self.directed)
+        graph = Graph(adjacency, ids=self._nodes.ids)
+        replaces = self._origin is not None and folder.exists() and folder.resolve() == self._origin
+        place = save_base(
+            folder, graph, self._kept, self._nodes.alive, about, arrays, force=force or here or replaces
+        )
+        self._origin, self._journal = place.folder, Journal(place, n)
+
+    def _changes(self, journal: Journal) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What differs from the folder: arrays and values for JSON."""
+        n, kept = len(self._nodes.ids), self._kept
+        rows = journal.rows()
+        arrays = {name: array[rows] for name, array in kept.arrays().items() if name != "dropped"}
+        arrays |= {"rows": rows, "dropped": kept.dropped[:n], "alive": self._nodes.alive}
+        lists = {"lists": self._lists} | ({"readers": self._readers} if self.directed else {})
+        for name, part in lists.items():
+            changed = journal.list_rows(name)
+            _, neighbors, weights = part.entries(changed)
+            arrays |= {
+                f"{name}_rows": changed,
+                f"{name}_counts": part.counts[changed],
+                f"{name}_indices": neighbors,
+                f"{name}_weights": weights,
+            }
+        new = self._nodes.ids[journal.n_ids :]
+        about = {
+            "ids": new.to_pylist(),
+            "text_ids": str(self._nodes.ids.type) != "int64",
+            "drift": self._drift.to_plain(),
+        }
+        return arrays, about
 
     @classmethod
     def load(cls, folder: Any, *, n_threads: int | None = None) -> Model:
-        """Read a model; states stay on disk until they are needed, and updates do not change the files."""
+        """Read a saved model.
+
+        States stay on disk until they are needed. Updates change the folder only when :meth:`save` is called.
+
+        Parameters
+        ----------
+        folder : path
+        n_threads : int, optional
+
+        Returns
+        -------
+        Model
+        """
         folder = Path(folder)
-        try:
-            about = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"{folder} is not a saved model: it has no model.json") from None
-        if about.get("format") != "nafs model" or about.get("version") != _VERSION:
-            raise InputError(f"{folder} was not saved by this version of nafs")
-        given = about["method"]
-        method = Method(**{**given, "r": tuple(given["r"])})
-        graph = Graph.load(folder / "graph")
-        assert graph.features is not None
-        states = np.load(folder / "states.npy", mmap_mode="c", allow_pickle=False)
-        matrix = np.load(folder / "embedding.npy", mmap_mode="c", allow_pickle=False)
-        n, f = graph.features.shape
-        expected = (len(method.r), method.n_hops, f)
-        if states.shape[1:] != expected or not n <= len(states) == len(matrix):
-            raise InputError(f"{folder} is damaged: states.npy does not fit the graph; build the model again")
-        X = np.zeros((len(states), f), np.float32)
-        X[:n] = graph.features.toarray()
-        lists = NeighborLists.of(graph.adjacency)
-        return cls(method, lists, graph.id_array, X, states, matrix, n_threads=n_threads)
+        about = read_about(folder)
+        with reading(folder):
+            method = method_of(about)
+            graph, kept, alive, arrays = load_base(folder, about, method)
+            model = cls(
+                method,
+                graph,
+                kept,
+                Recipe.from_plain(about["recipe"], arrays),
+                settings=about["settings"],
+                drift=Drift.from_plain(about["drift"]),
+                self_loops=bool(about["self_loops"]),
+                n_threads=n_threads,
+            )
+            model._nodes = Nodes(graph.id_array, alive)
+            n_changes = 0
+            for change, rows in load_changes(folder):
+                model._replay(change, rows)
+                n_changes += 1
+        place = Place(folder.resolve(), about["token"], n_changes)
+        model._origin, model._journal = place.folder, Journal(place, len(model._nodes.ids))
+        return model
+
+    def _replay(self, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        """Take over a change from the journal."""
+        import pyarrow as pa
+
+        ids = self._nodes.ids
+        if about["text_ids"]:
+            ids = ids.cast(pa.large_string())
+        ids = pa.concat_arrays([ids, pa.array(about["ids"], ids.type)])
+        alive, rows = arrays["alive"], arrays["rows"]
+        if len(alive) != len(ids) or (len(rows) and not 0 <= rows.min() <= rows.max() < len(ids)):
+            raise ValueError("a change names nodes that are not there")
+        self._grow(len(ids))
+        for name, array in self._kept.arrays().items():
+            if name == "dropped":
+                array[: len(ids)] = arrays[name]
+            else:
+                array[rows] = arrays[name]
+        for name, part in (("lists", self._lists), ("readers", self._readers)):
+            if f"{name}_rows" in arrays:
+                part.write(Rewritten(*(arrays[f"{name}_{what}"] for what in LIST_ARRAYS)))  # type: ignore[arg-type]
+        self._nodes = Nodes(ids, alive)
+        self._drift = Drift.from_plain(about["drift"])
+
+
+def check_decision(decision: Decision) -> None:
+    """Raise if a model cannot be built as decided, before anything is computed."""
+    if decision.job.depends_on_edges:
+        raise _needs_features()
+    if decision.plan.engine != "memory":
+        raise InputError(
+            "a model that can be updated is computed in memory; leave out ",
+            Parameter("engine"),
+            ", or raise ",
+            Parameter("memory_limit"),
+        )
+
+
+def _needs_features() -> InputError:
+    return InputError(
+        "a model that can be updated needs features of its own: columns made from the edges change "
+        "everywhere with every edge"
+    )
+
+
+def _run(
+    kept: Kept,
+    graph: Adjacency,
+    features: Features,
+    method: Method,
+    n_threads: int,
+    limit: int | None,
+    progress: Tick | None,
+) -> None:
+    for begin, end in features.blocks(1 << 22):
+        kept.features[begin:end] = features.rows(begin, end, np.float32)
+    run_in_full(kept, graph, method, n_threads=n_threads, limit=limit, tick=progress)
+
+
+def _both_ways(graph: Adjacency, capacity: int) -> tuple[NeighborLists, NeighborLists]:
+    """Whom each node reads, and who reads it; the same lists if the graph is undirected."""
+    lists = NeighborLists(graph, capacity)
+    return lists, NeighborLists(graph.transposed(), capacity) if graph.directed else lists
+
+
+def _weighted(
+    x: NDArray[np.float32], states: NDArray[np.float32], scale: NDArray[np.float32], method: Method
+) -> NDArray[np.float32]:
+    """The embedding of one node as it is kept, from its features and its states of shape (K, len(r), f)."""
+    every = np.concatenate([(x / scale[:, None])[None], states]).astype(np.float64)
+    distance, weighting = distance_named(method.distance), weighting_named(method.weighting)
+    dots, squares = every @ x.astype(np.float64), np.einsum("kgf,kgf->kg", every, every)
+    weights = weighting.weights(
+        distance.formula(dots, squares, np.asarray(np.linalg.norm(x))), distance, axis=0
+    )
+    parts = np.einsum("kg,kgf->gf", weights, every) * scale[:, None]
+    averaged = ensemble_named(method.ensemble).averages
+    return np.asarray(parts.mean(axis=0) if averaged else parts.ravel(), np.float32)

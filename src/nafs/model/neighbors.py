@@ -1,4 +1,4 @@
-"""Neighbour lists that can change: a changed row is rewritten at the end, the others stay where they are."""
+"""Neighbour lists that can change: rewritten rows go to the end, and all others stay where they are."""
 
 from __future__ import annotations
 
@@ -9,100 +9,170 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.graph import Adjacency
-
-Edges = dict[tuple[int, int], float]
+from nafs.smoothing import _kernel
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborLists:
-    """Row i holds ``indices[starts[i] : starts[i] + counts[i]]``, ascending; undirected.
+class Pairs:
+    """Entries of the adjacency matrix: row ``readers[e]`` reads node ``sources[e]`` with a weight."""
 
-    ``degrees`` are d̃: the row sums of A + I.
+    readers: NDArray[np.int32]
+    sources: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.readers)
+
+    def of(self, chosen: NDArray[np.bool_]) -> Pairs:
+        """Some of the entries."""
+        return Pairs(self.readers[chosen], self.sources[chosen], self.weights[chosen])
+
+    def transposed(self) -> Pairs:
+        """The same entries of the transposed matrix."""
+        return Pairs(self.sources, self.readers, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Rewritten:
+    """Rows with other entries: ``counts`` of each, and all entries one after another.
+
+    ``differences`` are the entries that differ, with the new weight less the old one.
     """
 
-    starts: NDArray[np.int64]
+    rows: NDArray[np.int64]
     counts: NDArray[np.int64]
     indices: NDArray[np.int32]
-    weights: NDArray[np.float32] | None
-    degrees: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, graph: Adjacency) -> NeighborLists:
-        """The lists of a graph, without a copy."""
-        return cls(
-            graph.indptr[:-1], np.diff(graph.indptr), graph.indices, graph.weights, graph.degrees.copy()
-        )
+    weights: NDArray[np.float32]
+    differences: Pairs | None = None
 
     @property
-    def n_nodes(self) -> int:
-        """Number of rows."""
-        return len(self.starts)
+    def degrees(self) -> NDArray[np.float64]:
+        """d̃ of the rows."""
+        degrees = np.ones(len(self.rows))
+        full = self.counts > 0
+        if full.any():
+            starts = np.cumsum(self.counts) - self.counts
+            degrees[full] += np.add.reduceat(self.weights, starts[full], dtype=np.float64)
+        return degrees
+
+
+class NeighborLists:
+    """The rows of an adjacency matrix, ascending.
+
+    Row i is at ``starts[i]``, ``counts[i]`` long: in the arrays of the graph it was made from, or, if it was
+    rewritten, in those that hold rewritten rows.
+    """
+
+    def __init__(self, graph: Adjacency, capacity: int) -> None:
+        n = graph.n_nodes
+        self.starts = np.zeros(capacity, np.int64)
+        self.counts = np.zeros(capacity, np.int64)
+        self.starts[:n], self.counts[:n] = graph.indptr[:-1], np.diff(graph.indptr)
+        self._base, self._base_weights = graph.indices, graph.weights
+        self._tail = np.zeros(0, np.int32)
+        self._tail_weights = np.zeros(0, np.float32)
+        self._used = 0  # entries of the tail
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any edge may weigh other than 1."""
+        return self._base_weights is not None
 
     @property
     def n_stored(self) -> int:
-        """Number of stored entries."""
+        """Number of entries."""
         return int(self.counts.sum())
 
-    def row(self, node: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Neighbours of a node, and the weights of its edges."""
-        span = slice(int(self.starts[node]), int(self.starts[node] + self.counts[node]))
-        weights = np.ones(self.counts[node], np.float32) if self.weights is None else self.weights[span]
-        return self.indices[span], weights
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays besides the graph's own."""
+        return int(self.starts.nbytes + self.counts.nbytes + self._tail.nbytes + self._tail_weights.nbytes)
 
-    def entries(self, rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], Any]:
-        """Position in ``rows``, neighbour and weight (None if unweighted) of all entries of some rows."""
+    def for_kernel(self) -> _kernel.Lists:
+        """The lists as the kernel reads them."""
+        base, tail = self._base_weights, self._tail_weights if self.weighted else None
+        return _kernel.Lists(self.starts, self.counts, self._base, self._tail, base, tail)
+
+    def row(self, node: int) -> NDArray[np.int32]:
+        """Neighbours of a node."""
+        return self.entries(np.array([node]))[1]
+
+    def entries(self, rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+        """Position in ``rows``, neighbour and weight of all entries of some rows."""
         counts = self.counts[rows]
         owners = np.repeat(np.arange(len(rows)), counts)
         offsets = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
         places = self.starts[rows][owners] + offsets
-        return owners, self.indices[places], None if self.weights is None else self.weights[places]
+        in_base = places < len(self._base)
+        neighbors = np.empty(len(places), np.int32)
+        neighbors[in_base] = self._base[places[in_base]]
+        neighbors[~in_base] = self._tail[places[~in_base] - len(self._base)]
+        weights = np.ones(len(places), np.float32)
+        if self._base_weights is not None:
+            weights[in_base] = self._base_weights[places[in_base]]
+            weights[~in_base] = self._tail_weights[places[~in_base] - len(self._base)]
+        return owners, neighbors, weights
 
-    def changed(self, n_nodes: int, edges: Edges) -> tuple[NeighborLists, NDArray[np.int64]]:
-        """The lists with other edges, and the rows that differ.
+    def rewritten(self, pairs: Pairs) -> Rewritten:
+        """The rows that differ once each pair has its new weight; 0 removes an entry.
 
-        Parameters
-        ----------
-        n_nodes : int
-            Rows afterwards; new ones are at the end.
-        edges : dict
-            New weight of each changed pair (lower, higher); 0 removes the edge.
+        Each pair may be named once only.
         """
-        touched: dict[int, dict[int, float]] = {}
-        for (low, high), weight in edges.items():
-            touched.setdefault(low, {})[high] = weight
-            touched.setdefault(high, {})[low] = weight
-        fresh = n_nodes - self.n_nodes
-        starts = np.concatenate([self.starts, np.full(fresh, len(self.indices))])
-        counts = np.concatenate([self.counts, np.zeros(fresh, np.int64)])
-        degrees = np.concatenate([self.degrees, np.ones(fresh)])
-        end = len(self.indices)
-        lists, values, rows = [], [], []
-        for node in sorted(touched):
-            old = {}
-            if node < self.n_nodes:
-                old = dict(zip(*(part.tolist() for part in self.row(node)), strict=True))
-            new = {other: weight for other, weight in (old | touched[node]).items() if weight > 0}
-            if new == old:
-                continue
-            order = sorted(new)
-            lists.append(np.array(order, np.int32))
-            values.append(np.array([new[other] for other in order], np.float32))
-            starts[node], counts[node] = end, len(order)
-            degrees[node] = 1.0 + values[-1].sum(dtype=np.float64)
-            end += len(order)
-            rows.append(node)
-        weights = self.weights
-        if weights is None and any((part != 1).any() for part in values):
-            weights = np.ones(len(self.indices), np.float32)
-        indices = np.concatenate([self.indices, *lists]) if lists else self.indices
-        if weights is not None:
-            weights = np.concatenate([weights, *values])
-        return NeighborLists(starts, counts, indices, weights, degrees), np.array(rows, np.int64)
+        rows = np.unique(pairs.readers).astype(np.int64)
+        owners, neighbors, weights = self.entries(rows)
+        n_old = len(owners)
+        owners = np.concatenate([owners, np.searchsorted(rows, pairs.readers)])
+        neighbors = np.concatenate([neighbors, pairs.sources])
+        weights = np.concatenate([weights, pairs.weights])
+        order = np.lexsort((np.arange(len(owners)) >= n_old, neighbors, owners))
+        owners, neighbors, weights = owners[order], neighbors[order], weights[order]
+        is_new = order >= n_old
+        same = (owners[1:] == owners[:-1]) & (neighbors[1:] == neighbors[:-1])
+        replaced = np.append(same, False)  # an old entry with a new one behind it
+        before = np.zeros(len(owners), np.float32)
+        before[1:][same] = weights[:-1][same]
+        differs = is_new & (weights != before)
+        changed = np.zeros(len(rows), bool)
+        changed[owners[differs]] = True
+        stays = (weights > 0) & ~replaced & changed[owners]
+        return Rewritten(
+            rows[changed],
+            np.bincount(owners[stays], minlength=len(rows))[changed],
+            neighbors[stays],
+            weights[stays],
+            Pairs(rows[owners[differs]].astype(np.int32), neighbors[differs], (weights - before)[differs]),
+        )
 
-    def to_adjacency(self, alive: NDArray[np.bool_]) -> Adjacency:
+    def write(self, new: Rewritten) -> None:
+        """Point rows to their new entries, which are appended."""
+        if not self.weighted and (new.weights != 1).any():
+            self._base_weights = np.ones(len(self._base), np.float32)
+            self._tail_weights = np.ones(len(self._tail), np.float32)
+        end = self._used + len(new.indices)
+        if end > len(self._tail):
+            more = max(1024, end + end // 2) - len(self._tail)
+            self._tail = np.concatenate([self._tail, np.zeros(more, np.int32)])
+            self._tail_weights = np.concatenate([self._tail_weights, np.ones(more, np.float32)])
+        self._tail[self._used : end], self._tail_weights[self._used : end] = new.indices, new.weights
+        starts = np.cumsum(new.counts) - new.counts
+        self.starts[new.rows] = len(self._base) + self._used + starts
+        self.counts[new.rows] = new.counts
+        self._used = end
+
+    def grow(self, capacity: int) -> None:
+        """Make room for more rows."""
+        more = np.zeros(capacity - len(self.starts), np.int64)
+        self.starts, self.counts = np.concatenate([self.starts, more]), np.concatenate([self.counts, more])
+
+    def to_adjacency(self, alive: NDArray[np.bool_], *, directed: bool = False) -> Adjacency:
         """The graph of the nodes that are alive, numbered in order."""
         rows = np.flatnonzero(alive)
         _, neighbors, weights = self.entries(rows)
         place = np.cumsum(alive) - 1
         indptr = np.concatenate([[0], np.cumsum(self.counts[rows])])
-        return Adjacency(indptr.astype(np.int64), place[neighbors].astype(np.int32), weights)
+        return Adjacency(
+            indptr.astype(np.int64),
+            place[neighbors].astype(np.int32),
+            weights if self.weighted else None,
+            directed,
+        )

@@ -1,4 +1,4 @@
-"""What a user wants changed, by id, read into places of nodes; nothing is changed yet."""
+"""What an update asks for, by id, read into places of nodes; nothing is changed yet."""
 
 from __future__ import annotations
 
@@ -6,102 +6,125 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
+from nafs.graph.adjacency import Merging, merge_edges
 from nafs.graph.ids import id_column, positions, same_kind
-from nafs.model.neighbors import Edges, NeighborLists
+from nafs.model.neighbors import NeighborLists, Pairs
+
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Ids by place, and which of them are there; a node that left keeps its place."""
+    """Ids by place, and which of the nodes are there; a removed node keeps its place."""
 
     ids: Any
     alive: NDArray[np.bool_]
 
-    def places(self, ids: Any, what: str) -> NDArray[np.int64]:
-        """Where nodes are; an id that is not there is an error."""
-        wanted = id_column(ids, what)
-        places = positions(*same_kind(self.ids, wanted))
-        unknown = (places < 0) | ~self.alive[np.maximum(places, 0)]
-        if unknown.any():
-            first = wanted[int(np.flatnonzero(unknown)[0])].as_py()
-            raise InputError(Parameter(what), f": unknown id {first!r}")
+    def places(self, ids: Any, parameter: str) -> NDArray[np.int64]:
+        """Places of nodes; an unknown id is an error."""
+        wanted = id_column(ids, parameter)
+        places = positions(self.ids, wanted)
+        self.refuse_unknown(places, wanted, parameter)
         return places
 
-    def without(self, places: NDArray[np.int64]) -> Nodes:
-        """The same with some nodes gone."""
-        alive = self.alive.copy()
-        alive[places] = False
-        return Nodes(self.ids, alive)
-
-    def including(self, wanted: Any) -> Nodes:
-        """The same with unknown ids at the end; those that come back have their old place."""
-        import pyarrow as pa
-
-        ids, wanted = same_kind(self.ids, wanted)
-        unknown = wanted.filter(pa.array(positions(ids, wanted) < 0)).unique()
-        ids = pa.concat_arrays([ids, unknown]) if len(unknown) else ids
-        alive = np.concatenate([self.alive, np.ones(len(unknown), bool)])
-        alive[positions(ids, wanted)] = True
-        return Nodes(ids, alive)
+    def refuse_unknown(self, places: NDArray[np.int64], wanted: Any, parameter: str) -> None:
+        """Raise if a node is not there, naming its id."""
+        known = places >= 0
+        known[known] = self.alive[places[known]]
+        if not known.all():
+            first = wanted[int(np.flatnonzero(~known)[0])].as_py()
+            raise InputError(Parameter(parameter), f": unknown id {first!r}")
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Nodes afterwards, those that left, the new weight of each changed pair, and new rows of features."""
+    """A checked update.
+
+    Attributes
+    ----------
+    nodes : Nodes
+        Afterwards.
+    removed : ndarray of places
+        Nodes that were asked to be removed; they may come back in the same update.
+    fresh : ndarray of places
+        Nodes that were not there before.
+    pairs : Pairs
+        New weight of each changed entry of the adjacency matrix; 0 removes it.
+    refeatured : ndarray of places
+        Nodes with new features.
+    rows : ndarray of shape (len(refeatured), f)
+    merging : Merging or None
+        What was merged or dropped among the new edges.
+    """
 
     nodes: Nodes
     removed: NDArray[np.int64]
-    edges: Edges
+    fresh: NDArray[np.int64]
+    pairs: Pairs
     refeatured: NDArray[np.int64]
     rows: NDArray[np.float32]
+    merging: Merging | None = None
+
+    @property
+    def leaving(self) -> NDArray[np.int64]:
+        """Nodes that are not there afterwards."""
+        return self.removed[~self.nodes.alive[self.removed]]
 
 
 def read_request(
     nodes: Nodes,
     lists: NeighborLists,
+    readers: NeighborLists,
     n_columns: int,
-    edges: tuple[Any, ...] | None,
-    features: tuple[Any, Any] | None,
-    remove_edges: tuple[Any, Any] | None,
-    remove_nodes: Any,
+    *,
+    edges: tuple[Any, ...] | None = None,
+    features: tuple[Any, Any] | None = None,
+    remove_edges: tuple[Any, Any] | None = None,
+    remove_nodes: Any = None,
+    self_loops: bool = False,
 ) -> Request:
-    """Check what is asked for; removals come first, then additions."""
-    changed: Edges = {}
-    removed = np.zeros(0, np.int64)
+    """Check an update. Nodes and edges are removed first, then others are added."""
+    columns: dict[str, Any] = {}
     if remove_nodes is not None:
-        removed = np.unique(nodes.places(remove_nodes, "remove_nodes"))
-        for node in removed.tolist():
-            for other in lists.row(node)[0].tolist():
-                changed[min(node, other), max(node, other)] = 0.0
+        columns["remove_nodes"] = id_column(remove_nodes, "remove_nodes")
     if remove_edges is not None:
-        ends = [nodes.places(part, "remove_edges").tolist() for part in remove_edges]
-        for a, b in zip(*ends, strict=True):
-            if b not in lists.row(a)[0]:
-                raise InputError(
-                    Parameter("remove_edges"), f": no edge between {nodes.ids[a]} and {nodes.ids[b]}"
-                )
-            changed[min(a, b), max(a, b)] = 0.0
-    nodes = nodes.without(removed)
-    places, rows = np.zeros(0, np.int64), np.zeros((0, n_columns), np.float32)
+        columns |= _ends(remove_edges, "remove_edges")
     if features is not None:
-        wanted = id_column(features[0], "features")
-        nodes = nodes.including(wanted)
-        rows = check_rows(features[1], len(wanted), n_columns)
-        places = nodes.places(wanted, "features")
-        if len(np.unique(places)) < len(places):
-            raise InputError(Parameter("features"), " name an id twice; keep one row for each")
+        columns["features"] = id_column(features[0], "features")
     if edges is not None:
-        nodes = _add_edges(nodes, edges, changed)
-    return Request(nodes, removed[~nodes.alive[removed]], changed, places, rows)
+        columns |= _ends(edges, "edges")
+    after, places = _look_up(nodes, columns)
+
+    removed = np.unique(places.get("remove_nodes", _NONE))
+    directed = readers is not lists
+    cuts = [_edges_of(removed, lists, readers, directed=directed)]
+    if remove_edges is not None:
+        a, b = places["remove_edges 0"], places["remove_edges 1"]
+        cuts.append(_existing(nodes, lists, a, b))
+        if not directed:
+            cuts.append(_existing(nodes, lists, b, a))
+    new, merging = _new_edges(places, edges, directed=directed, self_loops=self_loops)
+    pairs = _last_of_each([*cuts, new])
+
+    refeatured, rows = places.get("features", _NONE), np.zeros((0, n_columns), np.float32)
+    if features is not None:
+        rows = check_rows(features[1], len(refeatured), n_columns)
+        if len(np.unique(refeatured)) < len(refeatured):
+            raise InputError(Parameter("features"), " name an id twice; keep one row for each")
+    was_there = np.zeros(len(after.alive), bool)
+    was_there[: len(nodes.alive)] = nodes.alive
+    fresh = np.flatnonzero(after.alive & ~was_there)
+    return Request(after, removed, fresh, pairs, refeatured, rows, merging)
 
 
 def check_rows(rows: Any, n_rows: int, n_columns: int) -> NDArray[np.float32]:
     """Rows of features that fit the model."""
     checked = np.asarray(rows, np.float32).reshape(n_rows, -1)
-    if checked.shape[1] != n_columns:
+    if checked.shape[1] != n_columns and n_rows:
         raise InputError(
             Parameter("features"), f" have {checked.shape[1]} columns; the model has {n_columns}"
         )
@@ -110,18 +133,125 @@ def check_rows(rows: Any, n_rows: int, n_columns: int) -> NDArray[np.float32]:
     return checked
 
 
-def _add_edges(nodes: Nodes, edges: tuple[Any, ...], changed: Edges) -> Nodes:
-    """Write new edges into ``changed``; self-loops are left out."""
-    ends = [id_column(part, "edges") for part in edges[:2]]
-    weights = np.ones(len(ends[0])) if len(edges) < 3 else np.asarray(edges[2], np.float64)
-    if not len(ends[0]) == len(ends[1]) == len(weights):
-        raise InputError(Parameter("edges"), " need as many targets and weights as sources")
-    if not ((weights > 0) & np.isfinite(weights)).all():
-        raise InputError(Parameter("edges"), ": weights must be positive numbers")
-    for part in ends:
-        nodes = nodes.including(part)
-    sources, targets = (nodes.places(part, "edges").tolist() for part in ends)
-    for a, b, weight in zip(sources, targets, weights.tolist(), strict=True):
-        if a != b:
-            changed[min(a, b), max(a, b)] = weight
-    return nodes
+def _ends(edges: tuple[Any, ...], parameter: str) -> dict[str, Any]:
+    if len(edges) < 2:
+        raise InputError(Parameter(parameter), " need sources and targets")
+    ends = {f"{parameter} {side}": id_column(edges[side], parameter) for side in (0, 1)}
+    if len({len(part) for part in ends.values()}) > 1:
+        raise InputError(Parameter(parameter), " need as many targets as sources")
+    return ends
+
+
+def _look_up(nodes: Nodes, columns: dict[str, Any]) -> tuple[Nodes, dict[str, NDArray[np.int64]]]:
+    """The nodes afterwards, and the places of all ids; one pass over the ids of the model."""
+    import pyarrow as pa
+
+    if not columns:
+        return nodes, {}
+    ids = nodes.ids
+    kinds = {str(part.type) for part in columns.values()} | {str(ids.type)}
+    if len(kinds) > 1:
+        ids, *values = (part.cast(pa.large_string()) for part in (ids, *columns.values()))
+        columns = dict(zip(columns, values, strict=True))
+    every = pa.concat_arrays(list(columns.values()))
+    found = positions(ids, every)
+    split = np.split(found, np.cumsum([len(part) for part in columns.values()])[:-1])
+    places = dict(zip(columns, split, strict=True))
+    alive = nodes.alive.copy()
+    for name, part in columns.items():
+        if name.startswith("remove"):
+            nodes.refuse_unknown(places[name], part, name.split()[0])
+    alive[places.get("remove_nodes", _NONE)] = False
+    added = [name for name in columns if not name.startswith("remove")]
+    unknown = [columns[name].filter(pa.array(places[name] < 0)) for name in added]
+    new = pa.concat_arrays(unknown).unique() if unknown else pa.array([], ids.type)
+    if len(new):
+        for name in added:
+            missing = places[name] < 0
+            places[name] = places[name].copy()
+            places[name][missing] = len(ids) + positions(new, columns[name].filter(pa.array(missing)))
+        ids = pa.concat_arrays([*same_kind(ids, new)])
+        alive = np.concatenate([alive, np.ones(len(new), bool)])
+    for name in added:
+        alive[places[name]] = True
+    return Nodes(ids, alive), places
+
+
+def _edges_of(
+    removed: NDArray[np.int64], lists: NeighborLists, readers: NeighborLists, *, directed: bool
+) -> Pairs:
+    """All entries of nodes that leave, with weight 0."""
+    owners, neighbors, _ = lists.entries(removed)
+    own = removed[owners].astype(np.int32)
+    parts = [Pairs(own, neighbors, np.zeros(len(own), np.float32))]
+    owners, others, _ = readers.entries(removed)
+    if directed or len(removed):
+        own = removed[owners].astype(np.int32)
+        parts.append(Pairs(others, own, np.zeros(len(own), np.float32)))
+    return _joined(parts)
+
+
+def _existing(nodes: Nodes, lists: NeighborLists, a: NDArray[np.int64], b: NDArray[np.int64]) -> Pairs:
+    """Entries to remove, which must exist."""
+    unique = np.unique(a)
+    owners, neighbors, _ = lists.entries(unique)
+    n = max(len(nodes.alive), 1)
+    stored = unique[owners] * n + neighbors
+    missing = np.flatnonzero(~np.isin(a * n + b, stored))
+    if len(missing):
+        first = int(missing[0])
+        ends = [nodes.ids[int(end[first])].as_py() for end in (a, b)]
+        raise InputError(Parameter("remove_edges"), f": no edge between {ends[0]!r} and {ends[1]!r}")
+    return Pairs(a.astype(np.int32), b.astype(np.int32), np.zeros(len(a), np.float32))
+
+
+def _new_edges(
+    places: dict[str, NDArray[np.int64]],
+    edges: tuple[Any, ...] | None,
+    *,
+    directed: bool,
+    self_loops: bool,
+) -> tuple[Pairs, Merging | None]:
+    """New entries, merged by the rules that a graph is read by."""
+    if edges is None or not len(places["edges 0"]):
+        return _joined([]), None
+    sources, targets = places["edges 0"], places["edges 1"]
+    weights: Any = np.ones(len(sources), bool)
+    if len(edges) > 2 and edges[2] is not None:
+        weights = np.asarray(edges[2], np.float64)
+        if weights.shape != sources.shape:
+            raise InputError(Parameter("edges"), " need as many weights as sources")
+        if not ((weights > 0) & np.isfinite(weights)).all():
+            raise InputError(Parameter("edges"), ": weights must be positive numbers")
+    unique, local = np.unique(np.concatenate([sources, targets]), return_inverse=True)
+    count = len(sources)
+    matrix = sp.coo_array((weights, (local[:count], local[count:])), (len(unique), len(unique)))
+    adjacency, merging = merge_edges(matrix, directed=directed, self_loops=self_loops)
+    values = adjacency.weights
+    pairs = Pairs(
+        unique[adjacency.rows].astype(np.int32),
+        unique[adjacency.indices].astype(np.int32),
+        np.ones(adjacency.n_stored, np.float32) if values is None else values,
+    )
+    return pairs, merging
+
+
+def _joined(parts: list[Pairs]) -> Pairs:
+    empty = Pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    parts = [empty, *parts]
+    return Pairs(
+        np.concatenate([part.readers for part in parts]),
+        np.concatenate([part.sources for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+    )
+
+
+def _last_of_each(parts: list[Pairs]) -> Pairs:
+    """Each entry once, with the weight that was named last."""
+    pairs = _joined(parts)
+    if not len(pairs):
+        return pairs
+    order = np.lexsort((np.arange(len(pairs)), pairs.sources, pairs.readers))
+    readers, sources = pairs.readers[order], pairs.sources[order]
+    last = np.append((readers[1:] != readers[:-1]) | (sources[1:] != sources[:-1]), True)
+    return Pairs(readers[last], sources[last], pairs.weights[order][last])

@@ -1,185 +1,337 @@
 """How a change spreads: hop by hop, the differences of states to what they were.
 
-Let C be the nodes whose edges changed. Their rows are computed anew from all their neighbours. For any other
-node i the neighbours are the same, so the difference at hop k is a sum over changed neighbours j alone:
+Let Z be the states before a change and Z' those after it, with A' the new adjacency. The difference
+ΔZ = Z' - Z of a node follows from the differences of its neighbours at the hop before and, where its edges
+changed, from old states:
 
-    ΔX_i⁽ᵏ⁾ = d̃_i^(r-1) Σ_j Ã_ij Δ(d̃_j^(-r) X_j⁽ᵏ⁻¹⁾)
+    d̃'_i ΔZ_i⁽ᵏ⁾ = Σ_j Ã'_ij ΔZ_j⁽ᵏ⁻¹⁾ + Σ_j (A' - A)_ij Z_j⁽ᵏ⁻¹⁾ + (d̃_i - d̃'_i) Z_i⁽ᵏ⁾
 
-Differences shrink with every hop, as each is averaged with neighbours that did not change. One below the
-tolerance is dropped. A row averages its neighbours, so dropped differences do not add up along the hops.
+Differences shrink with every hop, as each is averaged with neighbours that did not change. Those that would
+not show in the embedding are dropped. What is dropped at a node and a hop is added up over all updates, and
+the sum is bounded; a row of Z averages its neighbours, so bounds do not grow along the hops.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from nafs.model.neighbors import NeighborLists
+from nafs.model.cost import Work
+from nafs.model.neighbors import NeighborLists, Pairs
+from nafs.model.states import Kept
+from nafs.smoothing import _kernel
+from nafs.smoothing.distances import distance_named
+from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
+from nafs.smoothing.weightings import weighting_named
 
-
-class TooManyError(Exception):
-    """So much changes that a full run is cheaper."""
+_LAST = 0.62  # share of what may be dropped that goes to the last hop
+_BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A graph before and after.
+    """What differs, besides the lists and features themselves.
 
-    ``X`` are the features after; ``changed`` are the nodes whose edges or features differ (new ones among
-    them), with their features ``before``; ``rewired`` are those of them whose edges differ.
+    Attributes
+    ----------
+    nodes : ndarray of int32
+        Nodes whose edges or features differ, ascending, without removed ones.
+    features : ndarray of shape (len(nodes), f)
+        Before the change.
+    scale : ndarray of shape (len(nodes), len(r))
+        d̃^r before the change; 0 where the node was not there.
+    rewired : ndarray of int32
+        Those whose edges differ, ascending.
+    degrees, degrees_before : ndarray of shape (len(rewired),)
+    pairs : Pairs
+        Entries of the adjacency that differ, with the new weight less the old one.
+    left, left_features, left_scale : ndarray
+        Removed nodes, ascending, with their features and d̃^r before the change.
     """
 
-    before: NeighborLists
-    after: NeighborLists
-    X: NDArray[np.float32]
-    rewired: NDArray[np.int64]
-    changed: NDArray[np.int64]
-    X_before: NDArray[np.float32]
+    nodes: NDArray[np.int32]
+    features: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    rewired: NDArray[np.int32]
+    degrees: NDArray[np.float64]
+    degrees_before: NDArray[np.float64]
+    pairs: Pairs
+
+    left: NDArray[np.int32]
+    left_features: NDArray[np.float32]
+    left_scale: NDArray[np.float32]
+
+    def z_before(self) -> NDArray[np.float32]:
+        """Z⁽⁰⁾ of the nodes before the change."""
+        return _z(self.features, self.scale)
+
+    def restore(self, nodes: NDArray[np.int32], z: NDArray[np.float32]) -> None:
+        """Replace Z⁽⁰⁾ of some nodes by what it was before the change."""
+        own = (self.nodes, self.features, self.scale)
+        for changed, features, scale in (own, (self.left, self.left_features, self.left_scale)):
+            if len(changed):
+                at = np.minimum(np.searchsorted(changed, nodes), len(changed) - 1)
+                same = changed[at] == nodes
+                z[same] = _z(features[at[same]], scale[at[same]])
+
+
+def _z(features: NDArray[np.float32], scale: NDArray[np.float32]) -> NDArray[np.float32]:
+    """D̃^(-r) X, or 0 where a node was not there."""
+    inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
+    return np.asarray(features[:, None, :] * inverse[:, :, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Differences of Z at one hop, and the largest absolute value of each node and r.
+
+    ``places`` are the rows of ``nodes`` in ``values``, which may hold others too.
+    """
+
+    nodes: NDArray[np.int32]
+    places: NDArray[np.int32]
+    values: NDArray[np.float32]
+    sizes: NDArray[np.float32]
 
 
 @dataclass
 class Spread:
-    """Differences of the states at each hop: ``rows[k]`` and ``differences[k]`` for hop k + 1."""
+    """What is known before the last hop: the differences of all earlier ones, hop 0 first.
 
-    rows: list[NDArray[np.int64]] = field(default_factory=list)
-    differences: list[NDArray[np.float32]] = field(default_factory=list)
-    touched: int = 0  # entries of neighbour lists that were read
-
-
-def spread(
-    change: Change,
-    states: NDArray[Any],
-    method: Method,
-    floors: NDArray[np.float64],
-    most: float = np.inf,
-) -> Spread:
-    """Follow a change through all hops.
-
-    Parameters
-    ----------
-    change : Change
-    states : ndarray of shape (n, len(r), K, f)
-        Before the change; rows of new nodes hold zeros.
-    method : Method
-    floors : ndarray of shape (len(r),)
-        Lengths of differences that may be dropped.
-    most : float
-        Entries of neighbour lists that may be read.
-
-    Raises
-    ------
-    TooManyError
-        When more would have to be read.
+    ``reached`` are the nodes that the last hop reaches, those with changed edges first, and ``from_edges``
+    what changed edges add to these.
     """
-    n, groups, hops, _ = states.shape
-    r = np.asarray(method.r)[None, :]
-    after, rewired = change.after, change.rewired
-    d_before = np.concatenate([change.before.degrees, np.ones(n - change.before.n_nodes)])
-    d_after = after.degrees
-    is_rewired = np.zeros(n, bool)
-    is_rewired[rewired] = True
-    position = np.full(n, -1, np.int64)
 
-    rows = change.changed
-    own = change.X[rows, None, :]
-    sources = own * _power(d_after[rows], -r) - change.X_before[:, None, :] * _power(d_before[rows], -r)
-    differences = np.zeros(
-        (0, groups, states.shape[3]), np.float32
-    )  # at hop 0 the features themselves are new
-    result = Spread()
-    for k in range(hops):
-        result.touched += int(after.counts[rewired].sum() + after.counts[rows].sum())
-        if result.touched > most:
-            raise TooManyError
-        position[rows[: len(differences)]] = np.arange(len(differences))
-        fresh = _averages(change, states, k, position, differences, r) * _power(d_after[rewired], r - 1)
-        position[rows] = -1
-        # The last hop reaches nobody else, and counts in the embedding as one among all hops.
-        floor = floors if k < hops - 1 or method.weighting == "last" else floors * (hops + 1)
-        others, theirs = _differences(after, rows, sources, is_rewired, floor, r)
-        old = states[rewired, :, k].astype(np.float32)
-        rows = np.concatenate([rewired, others])
-        differences = np.concatenate([fresh - old, theirs])
-        sources = differences * _power(d_after[rows], -r)
-        # Of a rewired node, the degree that its row is divided by differs too.
-        sources[: len(rewired)] += old * (_power(d_after[rewired], -r) - _power(d_before[rewired], -r))
-        result.rows.append(rows)
-        result.differences.append(differences)
-    return result
+    hops: list[Differences]
+    reached: NDArray[np.int32]
+    from_edges: NDArray[np.float32]
 
 
-def _power(degrees: NDArray[np.float64], exponents: NDArray[np.float64]) -> NDArray[np.float32]:
-    """d̃^e for each node and r, to be multiplied with rows of all r's."""
-    return np.asarray(degrees[:, None] ** exponents, np.float32)[:, :, None]
+class Spreading:
+    """Follows changes through the hops of one model; its arrays serve one update after another."""
+
+    def __init__(self, kept: Kept, method: Method, n_threads: int = 1) -> None:
+        self.method, self.n_threads = method, n_threads
+        groups = len(method.r)
+        self._position = np.full(kept.capacity, -1, np.int32)
+        self._forced = np.zeros(kept.capacity, np.uint8)
+        self._buffers: dict[int, NDArray[np.float32]] = {}
+        self._sums = np.zeros((kept.capacity, -(-(groups + 1) // 8) * 8), np.float32)
+
+    def follow(
+        self,
+        change: Change,
+        kept: Kept,
+        lists: NeighborLists,
+        readers: NeighborLists,
+        *,
+        tolerance: float,
+        work: Work,
+    ) -> Spread:
+        """Follow a change through all hops but the last.
+
+        Parameters
+        ----------
+        change : Change
+        kept : Kept
+            Features and degrees are the new ones, states those before the change.
+        lists, readers : NeighborLists
+            The new edges: whom a node reads, and who reads it. One and the same if undirected.
+        tolerance : float
+            Share of the largest value of a node's embedding that may be dropped.
+        work : Work
+            Adds up the time that the update takes; stops where a full run would take less.
+
+        Raises
+        ------
+        TooMuchError
+        """
+        hops, groups, f = kept.states.shape[1:]
+        limits = self._limits(kept)
+        own_lists = lists.for_kernel()
+        who_reads = own_lists if readers is lists else readers.for_kernel()
+        rewired = change.rewired
+        latest = _first(change, kept)
+        result = Spread([latest], np.zeros(0, np.int32), np.zeros((0, groups * f), np.float32))
+        self._forced[rewired] = 1
+        try:
+            for k, bound in enumerate(tolerances(self.method, tolerance)):
+                work.push(int(readers.counts[latest.nodes].sum()) + len(latest.nodes))
+                reached = _kernel.reach(
+                    who_reads,
+                    latest.nodes,
+                    latest.sizes,
+                    kept.inverse_degree,
+                    self._forced,
+                    limits,
+                    k,
+                    bound,
+                    self._sums,
+                    self.n_threads,
+                )
+                reached = np.concatenate([rewired, reached])
+                work.follow(int(lists.counts[reached].sum()), len(reached))
+                from_edges = _from_changed_edges(change, kept, lists, k)
+                if k == hops - 1:
+                    result.reached, result.from_edges = reached, from_edges
+                    break
+                values = self._buffer(k, len(reached), groups * f)
+                sizes = np.empty((len(reached), groups), np.float32)
+                followed = np.empty(len(reached), np.uint8)
+                self._position[latest.nodes] = latest.places
+                _kernel.differences(
+                    own_lists,
+                    reached,
+                    len(rewired),
+                    self._position,
+                    latest.values,
+                    kept.inverse_degree,
+                    from_edges,
+                    limits,
+                    k,
+                    bound,
+                    values,
+                    sizes,
+                    followed,
+                    self.n_threads,
+                )
+                self._position[latest.nodes] = -1
+                places = np.flatnonzero(followed).astype(np.int32)
+                latest = Differences(reached[places], places, values, sizes[places])
+                result.hops.append(latest)
+        except BaseException:
+            self._position[:], self._sums[:] = -1, 0
+            raise
+        finally:
+            self._forced[rewired] = 0
+        return result
+
+    def apply(
+        self, result: Spread, change: Change, kept: Kept, lists: NeighborLists, *, tolerance: float
+    ) -> NDArray[np.int32]:
+        """Follow the last hop, and add all differences to states and embedding; returns the changed nodes."""
+        method, hops = self.method, kept.states.shape[1]
+        chosen = np.zeros(kept.capacity, bool)
+        for part in (*(hop.nodes for hop in result.hops), result.reached):
+            chosen[part] = True
+        rows = np.flatnonzero(chosen).astype(np.int32)
+        at = self._position  # of a node in rows
+        at[rows] = np.arange(len(rows), dtype=np.int32)
+        where = np.full((len(rows), max(0, hops - 1)), -1, np.int32)
+        earlier_hops = result.hops[1:]
+        for k, hop in enumerate(earlier_hops):
+            where[at[hop.nodes], k] = hop.places
+        reached = np.zeros(len(rows), np.uint8)
+        reached[at[result.reached]] = 1
+        extra, earlier = np.full(len(rows), -1, np.int32), np.full(len(rows), -1, np.int32)
+        if hops:
+            extra[at[change.rewired]] = np.arange(len(change.rewired), dtype=np.int32)
+        earlier[at[change.nodes]] = np.arange(len(change.nodes), dtype=np.int32)
+        at[rows] = -1
+        touched = np.empty(len(rows), np.uint8)
+        latest = result.hops[-1]
+        self._position[latest.nodes] = latest.places
+        # Embeddings of nodes with changed edges are computed afresh, so that no rounding of states adds up.
+        afresh = np.isin(change.nodes, change.rewired)
+        kept.embedding[change.rewired] = 0
+        _kernel.apply(
+            rows,
+            where,
+            [hop.values for hop in earlier_hops],
+            lists.for_kernel(),
+            self._position,
+            latest.values,
+            kept.inverse_degree,
+            reached,
+            extra,
+            result.from_edges,
+            self._limits(kept),
+            tolerances(method, tolerance)[-1] if hops else 0.0,
+            earlier,
+            change.features,
+            np.where(afresh[:, None], np.float32(0), change.scale),
+            kept.features,
+            weighting_named(method.weighting).code,
+            distance_named(method.distance).floor,
+            method.ensemble == "max",
+            kept.states,
+            kept.embedding,
+            kept.largest,
+            touched,
+            self.n_threads,
+        )
+        self._position[latest.nodes] = -1
+        return rows[touched > 0]
+
+    def _buffer(self, hop: int, n_rows: int, n_columns: int) -> NDArray[np.float32]:
+        """An array for differences; memory that was touched before is faster."""
+        size = n_rows * n_columns
+        if size > _BUFFER:
+            return np.empty((n_rows, n_columns), np.float32)
+        if hop not in self._buffers or size > self._buffers[hop].size:
+            self._buffers[hop] = np.empty(min(_BUFFER, size * 5 // 4), np.float32)
+        return self._buffers[hop][:size].reshape(n_rows, n_columns)
+
+    def _limits(self, kept: Kept) -> _kernel.Limits:
+        average = ensemble_named(self.method.ensemble).averages
+        return _kernel.Limits(kept.scale, kept.largest, kept.dropped, average)
 
 
-def _averages(
-    change: Change,
-    states: NDArray[Any],
-    k: int,
-    position: NDArray[np.int64],
-    differences: NDArray[np.float32],
-    r: NDArray[np.float64],
-) -> NDArray[np.float32]:
-    """Σ_j Ã_ij d̃_j^(-r) X_j⁽ᵏ⁾ of rewired nodes i, from the rows of their neighbours after the change.
+def _first(change: Change, kept: Kept) -> Differences:
+    """The differences at hop 0."""
+    groups, f = kept.states.shape[2:]
+    count = len(change.nodes)
+    values = kept.z(change.nodes, 0) - change.z_before()
+    sizes = np.abs(values).max(axis=2, initial=0)
+    places = np.arange(count, dtype=np.int32)
+    return Differences(change.nodes, places, np.ascontiguousarray(values.reshape(count, groups * f)), sizes)
 
-    ``position`` tells where the difference of a node at hop k is, -1 where there is none.
+
+def tolerances(method: Method, total: float) -> NDArray[np.float64]:
+    """What may be dropped at each hop 1..K, so that at most ``total`` shows in the embedding.
+
+    A difference at hop k shows with the weights of the hops from k on, which are alike for most nodes. Most
+    of the total goes to the last hop, which reaches most nodes.
     """
-    rewired, after = change.rewired, change.after
-    owners, neighbors, weights = after.entries(rewired)
+    hops = method.n_hops
+    if not hops:
+        return np.zeros(0)
+    later = np.ones(hops) if method.weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)
+    # Few nodes are reached by the first hops, so nothing is gained by dropping there.
+    shares = (1 - _LAST) * 0.5 ** np.arange(hops - 2, -1, -1)
+    return np.asarray(total * np.append(shares, _LAST) / later)
+
+
+def _from_changed_edges(change: Change, kept: Kept, lists: NeighborLists, k: int) -> NDArray[np.float32]:
+    """The part of the differences at hop k + 1 that comes from changed edges, for nodes that have some."""
+    rewired = change.rewired
+    owners, neighbors, weights = lists.entries(rewired)
     owners = np.concatenate([owners, np.arange(len(rewired))])
-    unique, places = np.unique(np.concatenate([neighbors, rewired]), return_inverse=True)
-    data = np.ones(len(owners), np.float32)
-    if weights is not None:
-        data[: len(weights)] = weights
-    groups, f = states.shape[1], states.shape[3]
-    if k == 0:
-        values = np.repeat(change.X[unique, None, :], groups, axis=1)
-    else:
-        values = states[unique, :, k - 1].astype(np.float32)
-        known = position[unique]
-        values[known >= 0] += differences[known[known >= 0]]
-    values *= _power(after.degrees[unique], -r)
-    matrix = sp.csr_array((data, (owners, places)), (len(rewired), len(unique)))
-    return np.asarray(matrix @ values.reshape(len(unique), groups * f)).reshape(len(rewired), groups, f)
+    neighbors = np.concatenate([neighbors, rewired])
+    weights = np.append(weights, np.ones(len(rewired), np.float32))
+    total = (
+        _weighted_sums(change, kept, k, owners, neighbors, weights) * kept.inverse_degree[rewired][:, None]
+    )
+    return np.asarray(total - kept.z(rewired, k + 1).reshape(total.shape))
 
 
-def _differences(
-    after: NeighborLists,
-    rows: NDArray[np.int64],
-    sources: NDArray[np.float32],
-    is_rewired: NDArray[np.bool_],
-    floors: NDArray[np.float64],
-    r: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Nodes whose edges are the same but whose neighbours differ, and their differences."""
-    owners, targets, weights = after.entries(rows)
-    n, (count, groups, f) = len(is_rewired), sources.shape
-    offsets = np.concatenate([[0], np.cumsum(after.counts[rows])])
-    data = np.ones(len(targets), np.float32) if weights is None else weights
-    outgoing = sp.csr_array((data, targets, offsets), (count, n))
-    # Lengths bound what a sum can be: most nodes are dropped before any row is added.
-    lengths = np.sqrt(np.einsum("igf,igf->ig", sources, sources))
-    bounds = outgoing.T @ lengths
-    bounds[rows] += lengths  # a node is in its own neighbourhood
-    reached = np.flatnonzero((bounds > 0).any(axis=1))
-    reached = reached[~is_rewired[reached]]
-    scale = after.degrees[reached][:, None] ** (r - 1)
-    matter = np.asarray((bounds[reached] * scale > floors).any(axis=1))
-    nodes, scale = reached[matter], scale[matter].astype(np.float32)
-    rank = np.full(n, -1, np.int64)
-    rank[nodes] = np.arange(len(nodes))
-    kept = np.flatnonzero(rank[targets] >= 0)
-    own = np.flatnonzero(rank[rows] >= 0)
-    entries = np.concatenate([rank[targets[kept]], rank[rows[own]]]), np.concatenate([owners[kept], own])
-    values = np.concatenate([data[kept], np.ones(len(own), np.float32)])
-    matrix = sp.csr_array((values, entries), (len(nodes), count))
-    differences = np.asarray(matrix @ sources.reshape(count, groups * f)).reshape(len(nodes), groups, f)
-    differences *= scale[:, :, None]
-    large = (np.sqrt(np.einsum("igf,igf->ig", differences, differences)) > floors).any(axis=1)
-    return nodes[large], differences[large]
+def _weighted_sums(
+    change: Change,
+    kept: Kept,
+    k: int,
+    owners: NDArray[np.int64],
+    sources: NDArray[np.int32],
+    weights: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Sums of Z⁽ᵏ⁾ as it was before the change, for each node with changed edges."""
+    groups, f = kept.states.shape[2:]
+    nodes, places = np.unique(sources, return_inverse=True)
+    values = kept.z(nodes, k)
+    if k == 0:  # features and degrees are the new ones already
+        change.restore(nodes, values)
+    matrix = sp.csr_array((weights, (owners, places)), (len(change.rewired), len(nodes)))
+    return np.asarray(matrix @ values.reshape(len(nodes), groups * f), np.float32)

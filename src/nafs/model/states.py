@@ -1,97 +1,230 @@
-"""The smoothed features of every node, hop and r, and the embedding that follows from them.
+"""What a model keeps for each node, and the full run that computes it.
 
-``states[i, g, k - 1]`` is row i of Â_r^k X for the g-th r and hop k = 1..K. Hop 0 is X itself.
+``states[i, k - 1, g]`` is row i of Z⁽ᵏ⁾ = Pᵏ D̃^(-r) X for the g-th r and hop k = 1..K. States are
+float32: 16 bits are too coarse for updates that equal a full run to 1e-5, even with a factor for each row.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.graph import Adjacency, read_features
-from nafs.smoothing.distances import distance_named
-from nafs.smoothing.hops import Hops, Layout, Workspace
+from nafs._support.scratch import Allocate
+from nafs.graph import Adjacency, Features, read_features
+from nafs.smoothing import _kernel
+from nafs.smoothing.ensembles import ensemble_named
+from nafs.smoothing.hops import Hops, Layout, Workspace, unit_of
 from nafs.smoothing.method import Method
-from nafs.smoothing.weightings import weighting_named
 
-_VALUES = 1 << 22  # combined in one go
+Tick = Callable[[int], None]
+_VALUES = 1 << 22  # handled in one go
 
 
 def with_spare(n_nodes: int) -> int:
-    """Rows to allocate for so many nodes, so that new ones have room."""
+    """Rows to allocate for this many nodes, so that new ones have room."""
     return n_nodes + max(64, n_nodes // 20)
 
 
-def states_shape(n_nodes: int, n_columns: int, method: Method) -> tuple[int, int, int, int]:
-    """Shape of the states."""
-    return n_nodes, len(method.r), method.n_hops, n_columns
+def kept_columns(n_columns: int, method: Method) -> int:
+    """Columns of the embedding as it is kept: each r apart where the maximum over r is taken."""
+    ensemble = ensemble_named(method.ensemble)
+    return n_columns * (1 if ensemble.averages else len(method.r))
 
 
-def states_nbytes(n_nodes: int, n_columns: int, method: Method, dtype: str = "float32") -> int:
-    """Bytes of the states, with room for new nodes.
+def kept_nbytes(n_nodes: int, n_columns: int, method: Method) -> int:
+    """Bytes that a model keeps besides the graph, with room for new nodes.
 
     Examples
     --------
-    >>> from nafs.model.states import states_nbytes
+    >>> from nafs.model.states import kept_nbytes
     >>> from nafs.smoothing import Method
-    >>> states_nbytes(169_343, 64, Method(3, (0.0, 0.5)), "float16")
-    136558080
+    >>> kept_nbytes(169_343, 64, Method(3, (0.0, 0.5)))
+    370556040
     """
-    return (
-        int(np.prod(states_shape(with_spare(n_nodes), n_columns, method), dtype=np.int64))
-        * np.dtype(dtype).itemsize
-    )
+    shapes = Kept.shapes(with_spare(n_nodes), n_columns, method).values()
+    return sum(math.prod(shape) * dtype.itemsize for shape, dtype in shapes)
 
 
-def smooth(
+@dataclass(eq=False)
+class Kept:
+    """Arrays with a row for each node, and spare rows for new ones.
+
+    Attributes
+    ----------
+    features : ndarray of float32, shape (n, f)
+        As they go into smoothing.
+    states : ndarray of float32, shape (n, K, len(r), f)
+    embedding : ndarray of float32
+        Combined over the r's; side by side where the ensemble is their maximum.
+    largest : ndarray of float32, shape (n,)
+        Largest absolute value of each node's embedding.
+    dropped : ndarray of float32, shape (n, K)
+        What updates have dropped at each node and hop since the last full run, as it would show in the
+        embedding.
+    scale : ndarray of float32, shape (n, len(r))
+        d̃^r.
+    degrees, inverse_degree : ndarray of shape (n,)
+        d̃ and 1 / d̃.
+    """
+
+    features: NDArray[np.float32]
+    states: NDArray[np.float32]
+    embedding: NDArray[np.float32]
+    largest: NDArray[np.float32]
+    dropped: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    degrees: NDArray[np.float64]
+    inverse_degree: NDArray[np.float32]
+
+    @classmethod
+    def empty(cls, capacity: int, n_columns: int, method: Method, allocate: Allocate = np.zeros) -> Kept:
+        """Arrays without any node, from ``allocate``, which fills them with zeros."""
+        shapes = cls.shapes(capacity, n_columns, method)
+        kept = cls(**{name: allocate(shape, dtype) for name, (shape, dtype) in shapes.items()})
+        for array in (kept.scale, kept.degrees, kept.inverse_degree):
+            array[:] = 1
+        return kept
+
+    @classmethod
+    def shapes(
+        cls, capacity: int, n_columns: int, method: Method
+    ) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Shape and type of each array."""
+        hops = 0 if method.needs_stationary_state else method.n_hops
+        groups = len(method.r)
+        single, double = np.dtype(np.float32), np.dtype(np.float64)
+        return {
+            "features": ((capacity, n_columns), single),
+            "states": ((capacity, hops, groups, n_columns), single),
+            "embedding": ((capacity, kept_columns(n_columns, method)), single),
+            "largest": ((capacity,), single),
+            "dropped": ((capacity, hops), single),
+            "scale": ((capacity, groups), single),
+            "degrees": ((capacity,), double),
+            "inverse_degree": ((capacity,), single),
+        }
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Names of the arrays."""
+        return tuple(entry.name for entry in fields(cls))
+
+    @property
+    def capacity(self) -> int:
+        """Rows that there are, spare ones too."""
+        return len(self.largest)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in self.arrays().values())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    def grown(self, capacity: int, method: Method, allocate: Allocate) -> Kept:
+        """A copy with more rows."""
+        larger = Kept.empty(capacity, self.features.shape[1], method, allocate)
+        for name, array in larger.arrays().items():
+            for top, bottom in blocks(self.capacity, array[:1].size):
+                array[top:bottom] = getattr(self, name)[top:bottom]
+        return larger
+
+    def set_degrees(self, rows: Any, degrees: NDArray[np.float64], method: Method) -> None:
+        """Compute what depends on the degrees of some nodes."""
+        self.degrees[rows] = degrees
+        self.inverse_degree[rows] = 1.0 / degrees
+        self.scale[rows] = degrees[:, None] ** np.asarray(method.r)
+
+    def z(self, nodes: NDArray[Any], hop: int) -> NDArray[np.float32]:
+        """Z⁽ᵏ⁾ of some nodes, of shape (len(nodes), len(r), f)."""
+        if hop == 0:
+            return np.asarray(self.features[nodes][:, None, :] / self.scale[nodes][:, :, None])
+        return np.asarray(self.states[nodes, hop - 1])
+
+    def pack(
+        self,
+        state: NDArray[np.float32],
+        rows: tuple[int, int],
+        unit: float,
+        hop: int,
+        groups: tuple[int, int],
+        n_threads: int,
+    ) -> None:
+        """Keep some rows of a state for some r's, given as the first one and their number."""
+        first, count = groups
+        _kernel.pack(state, *rows, count, unit, hop, first, self.states, n_threads)
+
+    def measure(self, rows: slice, method: Method) -> None:
+        """Find the largest values of the embeddings of some nodes."""
+        for top, bottom in blocks(rows.stop - rows.start, self.embedding.shape[1]):
+            part = slice(rows.start + top, rows.start + bottom)
+            self.largest[part] = np.abs(combined(self.embedding[part], method)).max(axis=1, initial=0)
+
+
+def combined(embedding: NDArray[np.float32], method: Method) -> NDArray[np.float32]:
+    """The embedding for users, from what is kept."""
+    if method.ensemble != "max":
+        return embedding
+    return np.asarray(embedding.reshape(len(embedding), len(method.r), -1).max(axis=1))
+
+
+def blocks(n_rows: int, n_columns: int) -> list[tuple[int, int]]:
+    """Blocks of rows that hold a bounded number of values."""
+    step = max(1, _VALUES // max(1, n_columns))
+    return [(top, min(n_rows, top + step)) for top in range(0, n_rows, step)]
+
+
+def run_nbytes(n_nodes: int, n_columns: int, method: Method, groups: int) -> int:
+    """Bytes that a full run needs besides what is kept, with this many r's at a time."""
+    return Layout(n_nodes, n_columns, groups).nbytes(method)
+
+
+def run_in_full(
+    kept: Kept,
     graph: Adjacency,
-    features: NDArray[np.float32],
     method: Method,
-    states: NDArray[Any],
     *,
     n_threads: int = 1,
+    limit: int | None = None,
+    tick: Tick | None = None,
 ) -> None:
-    """Write the states of a graph into the first rows of an array."""
-    n, f = features.shape
-    last = replace(method, weighting="last")
-    checked = read_features(features)
-    workspace = Workspace(Layout(n, f, 1), last)
-    out = np.empty((n, f), np.float32)
-    for g, r in enumerate(method.r):
-        hops = Hops(graph, checked, replace(last, r=(r,)), (r,), n_threads=n_threads, workspace=workspace)
-        hops.advance()
-        for k in range(method.n_hops):
-            hops.advance()
-            hops.write(out, 0)
-            states[:n, g, k] = out
+    """Embed a graph with the features that are kept, and keep the states of all hops."""
+    n, f = graph.n_nodes, kept.features.shape[1]
+    features = read_features(kept.features[:n]) if n else Features(kept.features[:0])
+    group = group_size(n, f, method, limit)
+    workspace = Workspace(Layout(n, f, group), method)
+    out = kept.embedding[:n]
+    whole = replace(method, ensemble="concat") if method.ensemble == "max" else method
+    unit = unit_of(features.largest)
+    keeps_states = kept.states.shape[1] > 0
+    try:
+        for first in range(0, len(method.r), group):
+            r = method.r[first : first + group]
+            hops = Hops(graph, features, whole, r, n_threads=n_threads, workspace=workspace)
+            hops.advance(postpone=True, tick=tick)
+            for k in range(method.n_hops):
+                hops.advance(postpone=k < method.n_hops - 1, tick=tick)
+                if keeps_states:
+                    for top, bottom in hops.blocks:
+                        kept.pack(hops.state, (top, bottom), unit, k, (first, len(r)), n_threads)
+            hops.write(out, first)
+    finally:
+        _kernel.release_threads()
+    kept.set_degrees(slice(0, n), graph.degrees, method)
+    kept.dropped[:n] = 0
+    kept.measure(slice(0, n), method)
 
 
-def combine(
-    features: NDArray[np.float32], states: NDArray[np.float32], method: Method
-) -> NDArray[np.float32]:
-    """The embedding of some nodes from their features and states."""
-    out = np.empty((len(features), method.n_columns(features.shape[1])), np.float32)
-    step = max(1, _VALUES // max(1, states[:1].size))
-    for top in range(0, len(features), step):
-        rows = slice(top, top + step)
-        out[rows] = _combine(features[rows], states[rows].astype(np.float32, copy=False), method)
-    return out
-
-
-def _combine(X: NDArray[np.float32], states: NDArray[np.float32], method: Method) -> NDArray[np.float32]:
-    distance, weighting = distance_named(method.distance), weighting_named(method.weighting)
-    n, groups, hops, _ = states.shape
-    squares, dots = np.empty((n, groups, hops + 1)), np.empty((n, groups, hops + 1))
-    squares[:, :, 0] = dots[:, :, 0] = np.einsum("if,if->i", X, X, dtype=np.float64)[:, None]
-    dots[:, :, 1:] = np.matmul(states, X[:, None, :, None])[..., 0]
-    squares[:, :, 1:] = np.einsum("igkf,igkf->igk", states, states)
-    norms = np.sqrt(squares[:, :1, :1])
-    weights = weighting.weights(distance.formula(dots, squares, norms), distance, axis=2)
-    parts = np.matmul(weights[:, :, None, 1:], states)[:, :, 0]
-    parts += weights[:, :, 0, None] * X[:, None, :]
-    if method.ensemble == "mean":
-        return np.asarray(parts.mean(axis=1, dtype=np.float32))
-    return np.asarray(parts.max(axis=1) if method.ensemble == "max" else parts.reshape(n, -1))
+def group_size(n_nodes: int, n_columns: int, method: Method, limit: int | None) -> int:
+    """How many r's fit side by side into a limit; at least one."""
+    for group in range(len(method.r), 1, -1):
+        if limit is None or run_nbytes(n_nodes, n_columns, method, group) <= limit:
+            return group
+    return 1

@@ -21,6 +21,7 @@ from nafs.readers.evidence import MEASUREMENT
 from nafs.readers.join import NodeTable
 from nafs.readers.mixed import encode, needs_encoding
 from nafs.readers.roles import label_name
+from nafs.readers.summary import columns_line
 from nafs.readers.tables import Table, TableOptions
 from nafs.tables import TableEncoder
 
@@ -110,6 +111,52 @@ def read_nodes(
     )
     nodes.describe(key, label, unused)
     return nodes
+
+
+def read_rows(
+    path: str,
+    options: TableOptions,
+    columns: Sequence[str] | None,
+    *,
+    known: Any,
+    id_column: str | int | None = None,
+) -> tuple[Any, Any, str]:
+    """Some columns of a table keyed by id, as they are: ids, an Arrow table, and what the columns became.
+
+    Parameters
+    ----------
+    path : str
+    options : TableOptions
+    columns : sequence of str, optional
+        All but the ids by default.
+    known : Arrow array
+        Ids of known nodes; the table may name others.
+    id_column : str or int, optional
+    """
+    table = _with_header(path, options, known)
+    index = table.index
+    names = [name for name in table.columns if index is None or name != index.column]
+    candidates = [name for name in names if columns is None or name not in columns] or names
+    key = candidates[0]
+    if len(candidates) > 1 or id_column is not None:
+        key = choose_id(
+            candidates if id_column is None else names,
+            table.column,
+            known,
+            index=index,
+            wanted=id_column,
+            likely=lambda: _likely_ids(table, candidates),
+            where=path,
+            others=True,
+        )
+    chosen = [name for name in names if name != key] if columns is None else list(columns)
+    missing = [name for name in chosen if name not in names]
+    if missing:
+        raise InputError(f"{path}: there is no column {listed(missing)}; it has {listed(names, 12)}")
+    ids, _, _, _ = _read(table, key, None, [], None)
+    unused = [name for name in table.columns if name not in {key, *chosen}]
+    note = columns_line(path, [("id", key)], chosen, unused)
+    return ids, _mixed_columns(table, chosen) if chosen else None, note
 
 
 def _mixed_columns(table: Table, names: Sequence[str]) -> Any:

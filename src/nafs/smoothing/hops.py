@@ -270,6 +270,11 @@ class Hops:
         self._owing = postpone
 
     @property
+    def state(self) -> NDArray[np.float32]:
+        """Z of the latest hop, divided by :func:`unit_of` the largest feature; the next hop overwrites it."""
+        return self._state
+
+    @property
     def centre_squares(self) -> NDArray[np.float64]:
         """Squared length of each component's centre, of a single r."""
         assert self._centres is not None

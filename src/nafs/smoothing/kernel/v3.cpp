@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "hop.h"
+#include "spread.h"
 #include "threads.h"
 
 #if defined(__SSE__)
@@ -21,5 +23,6 @@ namespace nafs::v3 {
 #include "weigh.inl"
 #include "cached.inl"
 #include "rows.inl"
+#include "spread.inl"
 // clang-format on
 }  // namespace nafs::v3

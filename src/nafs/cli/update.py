@@ -1,0 +1,195 @@
+"""`nafs update`: bring an embedding up to date after its graph has changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any
+
+import typer
+
+from nafs._support.errors import InputError, Parameter
+from nafs.cli.flags import command, flag
+from nafs.cli.options import OUTPUT, Force, Printing, Threads
+from nafs.cli.reading import READING, stdin_as_file
+from nafs.embedding import Embedding
+from nafs.model import Model
+from nafs.model.new_rows import Files, update_from_files
+from nafs.writers.embeddings import check_embedding_target
+
+CHANGES = "Changes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """The tables of an update."""
+
+    edges: Annotated[
+        str | None,
+        flag("--edges", metavar="FILE", help="New edges; unknown ids become new nodes.", panel=CHANGES),
+    ] = None
+    features: Annotated[
+        str | None,
+        flag(
+            "--features",
+            "-f",
+            metavar="FILE",
+            help="Features of new nodes, or new features of old ones, in the same columns as before.",
+            panel=CHANGES,
+        ),
+    ] = None
+    remove_edges: Annotated[
+        str | None, flag("--remove-edges", metavar="FILE", help="Edges to remove.", panel=CHANGES)
+    ] = None
+    remove_nodes: Annotated[
+        str | None,
+        flag("--remove-nodes", metavar="FILE", help="Nodes to remove, with their edges.", panel=CHANGES),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedReading:
+    """How the tables are written; by default as those that the model was built from."""
+
+    source: Annotated[
+        str | None, flag("--source", metavar="COLUMN", help="Column of source ids.", panel=READING)
+    ] = None
+    target: Annotated[
+        str | None, flag("--target", metavar="COLUMN", help="Column of target ids.", panel=READING)
+    ] = None
+    weight: Annotated[
+        str | None, flag("--weight", metavar="COLUMN", help="Column of the edge weights.", panel=READING)
+    ] = None
+    id_column: Annotated[
+        str | None, flag("--id", metavar="COLUMN", help="Id column of the other tables.", panel=READING)
+    ] = None
+    missing: Annotated[
+        str | None,
+        flag(
+            "--missing",
+            metavar="HOW",
+            help="New nodes without a row of features: error, or zeros to fill them "
+            "[dim](default: as when the model was built)[/dim].",
+            panel=READING,
+        ),
+    ] = None
+
+    def over(self, kept: dict[str, Any]) -> dict[str, Any]:
+        """The options of the model's own tables, with those given here instead."""
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return kept | {name: value for name, value in own.items() if value is not None}
+
+
+@command
+def update(
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="Folder that `nafs embed --keep` made.", show_default=False),
+    ],
+    changes: Changes,
+    reading: ChangedReading,
+    printing: Printing,
+    output: Annotated[
+        str | None,
+        flag(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to write the embedding of all nodes: .parquet, .csv, .tsv, .csv.gz or .npy.",
+            panel=OUTPUT,
+        ),
+    ] = None,
+    changed: Annotated[
+        str | None,
+        flag(
+            "--changed",
+            metavar="FILE",
+            help="Where to write only the vectors that changed, for example to refresh a vector database.",
+            panel=OUTPUT,
+        ),
+    ] = None,
+    keep: Annotated[
+        str | None,
+        flag(
+            "--keep",
+            metavar="FOLDER",
+            help="Save the updated model here [dim](default: in MODEL)[/dim].",
+            panel=OUTPUT,
+        ),
+    ] = None,
+    layout: Annotated[
+        str,
+        flag(
+            "--layout",
+            help="Shape of a Parquet table: list (one column of vectors) or columns (one per dimension).",
+            panel=OUTPUT,
+        ),
+    ] = "list",
+    n_threads: Threads = None,
+    force: Force = False,
+) -> None:
+    """Update an embedding: new nodes, new and removed edges, changed features.
+
+    The result equals embedding the whole new graph with the same settings, but only what the changes reach
+    is computed. The model in MODEL is updated too, unless --keep names another folder.
+
+    [dim]nafs embed edges.csv -f nodes.csv -o vectors.parquet --keep model[/dim]
+    [dim]nafs update model --edges new_edges.csv -f new_nodes.csv -o vectors2.parquet[/dim]
+    """
+    run = printing.start()
+    if output is None and changed is None and keep is None:
+        run.say("no output was named: only the model is updated")
+    for target in (output, changed):
+        if target is not None:
+            check_embedding_target(target, layout, force=force)
+    if output is not None and output == changed:
+        raise InputError(Parameter("output"), " and ", Parameter("changed"), f" are the same file, {output}")
+    with run.stage("load"):
+        kept = Model.load(model, n_threads=n_threads)
+    paths = [getattr(changes, entry.name) for entry in fields(changes)]
+    with run.stage("update"), stdin_as_file(paths) as (named, _):
+        files = Files(**dict(zip((entry.name for entry in fields(changes)), named, strict=True)))
+        report, notes = update_from_files(kept, files, reading.over(kept.settings.get("reading", {})))
+    run.notes += notes
+    with run.stage("write"):
+        if output is not None:
+            kept_embedding(kept).write(output, layout=layout, force=force)
+        if changed is not None:
+            kept_embedding(kept, report.ids).write(changed, layout=layout, force=force)
+        kept.save(model if keep is None else keep, force=force)
+    where = [target for target in (output, changed) if target is not None]
+    run.finish(
+        "update",
+        [
+            ("nodes", f"{report.n_nodes:,}"),
+            ("changes", f"{report.new:,} new, {report.removed:,} removed, {report.changed:,} changed nodes"),
+            ("recomputed", report.recomputed_text()),
+            ("model", model if keep is None else keep),
+            *(("result", target) for target in where),
+        ],
+        {
+            "output": output,
+            "changed_output": changed,
+            "model": model if keep is None else keep,
+            "nodes": report.n_nodes,
+            "new": report.new,
+            "removed": report.removed,
+            "changed": report.changed,
+            "recomputed": report.recomputed,
+            "share": report.share,
+            "full": report.full,
+            "why": report.why,
+        },
+    )
+
+
+def kept_embedding(model: Model, ids: Any = None) -> Embedding:
+    """The embedding of a model, or of some of its nodes."""
+    matrix, every = model.matrix, model.id_array
+    if ids is not None:
+        from nafs.graph.ids import positions
+
+        rows = positions(every, ids)
+        rows = rows[rows >= 0]
+        matrix, every = matrix[rows], every.take(rows)
+    settings = {name: value for name, value in model.settings.items() if name != "reading"}
+    return Embedding(matrix, every, None, settings)

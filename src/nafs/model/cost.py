@@ -1,0 +1,71 @@
+"""How long an update takes compared with a full run, estimated while it is under way.
+
+Both estimates are sums of counts times a time for each, measured by ``python benchmarks/run.py update``. The
+machine cancels when they are compared: it is fast or slow for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# Nanoseconds of one thread.
+PUSH = 12.0  # an entry of a neighbour list: add the size of a difference to a node's bound
+SCAN = 10.0  # an entry of a neighbour list: look whether the neighbour has a difference
+VALUE = 6.0  # a value of a difference: compute it and add it to states and embedding
+GATHER = 0.25  # a full run: a value of a neighbour's row
+KEEP = 1.5  # a full run: a value of a state, weighted, summed and kept
+FIXED = 3e6  # an update: ids, lists and arrays
+FIXED_FULL = 6e6  # a full run: the same, and new arrays
+
+
+class TooMuchError(Exception):
+    """So much changes that a full run is cheaper."""
+
+
+@dataclass
+class Work:
+    """The work of an update so far, and the most that is worth it.
+
+    Parameters
+    ----------
+    n_values : int
+        Values of a state row: columns times r's.
+    n_hops : int
+    most : float
+        Estimated time of a full run.
+    seconds : float
+        Estimated time of the update so far.
+
+    Examples
+    --------
+    >>> from nafs.model.cost import Work, full_time
+    >>> work = Work(n_values=384, n_hops=3, most=full_time(1000, 10_000, 384, 3))
+    >>> work.follow(n_entries=50, n_rows=10)
+    >>> 0 < work.time < work.most
+    True
+    """
+
+    n_values: int
+    n_hops: int
+    most: float = float("inf")
+    time: float = FIXED / 1e9
+
+    def push(self, n_entries: int) -> None:
+        """Differences are about to be pushed along this many entries."""
+        self._add(PUSH * n_entries)
+
+    def follow(self, n_entries: int, n_rows: int) -> None:
+        """Differences of this many rows are about to be computed from lists with this many entries."""
+        # Rows change at the last hops, and each then has all its states read and its weights computed.
+        self._add(SCAN * n_entries + VALUE * n_rows * self.n_values)
+
+    def _add(self, nanoseconds: float) -> None:
+        self.time += nanoseconds / 1e9
+        if self.time > self.most:
+            raise TooMuchError
+
+
+def full_time(n_nodes: int, n_entries: int, n_values: int, n_hops: int) -> float:
+    """Estimated time of a full run."""
+    gathered = GATHER * (n_entries + n_nodes) * n_hops
+    return (FIXED_FULL + (gathered + KEEP * n_nodes * (n_hops + 1)) * n_values) / 1e9

@@ -1,0 +1,129 @@
+"""Tables of an update: new edges, new rows of features, and ids to remove, read as the model's own were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph.ids import positions, same_kind
+from nafs.graph.node_columns import listed_values
+from nafs.model.model import Model
+from nafs.model.recipe import columns_of
+from nafs.model.report import UpdateReport
+from nafs.readers.edge_tables import read_edges
+from nafs.readers.node_tables import read_rows
+from nafs.readers.tables import Table, TableOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """The tables of an update."""
+
+    edges: str | None = None
+    features: str | None = None
+    remove_edges: str | None = None
+    remove_nodes: str | None = None
+
+
+def update_from_files(
+    model: Model,
+    files: Files,
+    reading: Mapping[str, Any],
+    *,
+    tolerance: float | None = None,
+) -> tuple[UpdateReport, list[str]]:
+    """Update a model from tables; returns what was done and notes on how the tables were read.
+
+    Parameters
+    ----------
+    model : Model
+    files : Files
+    reading : mapping
+        Options of :func:`nafs.read_graph`: those that the model's own tables were read with, or others.
+    tolerance : float, optional
+        As in :meth:`Model.update`.
+    """
+    if files == Files():
+        raise InputError(
+            "there is nothing to update: give at least one of ",
+            Parameter("edges"),
+            ", ",
+            Parameter("features"),
+            ", ",
+            Parameter("remove_edges"),
+            " and ",
+            Parameter("remove_nodes"),
+        )
+    options = TableOptions(
+        reading.get("delimiter"),
+        reading.get("header"),
+        reading.get("comment"),
+        None,
+        reading.get("id_type", "auto"),
+    )
+    known = model.id_array
+    notes: list[str] = []
+    changes: dict[str, Any] = {}
+    for name in ("edges", "remove_edges"):
+        path = getattr(files, name)
+        if path is not None:
+            changes[name] = _edges(path, options, reading, notes, weighted=name == "edges")
+    if files.remove_nodes is not None:
+        path = files.remove_nodes
+        wanted = _there(path, options, reading.get("id_column"))
+        ids, _, note = read_rows(path, options, [], known=known, id_column=wanted)
+        changes["remove_nodes"] = ids
+        notes.append(note)
+    if files.features is not None:
+        path = files.features
+        wanted = _there(path, options, reading.get("id_column"))
+        ids, table, note = read_rows(path, options, columns_of(model.recipe), known=known, id_column=wanted)
+        changes["features"] = ids, table
+        notes.append(note)
+    _refuse_missing(known, changes, str(reading.get("missing", "error")))
+    if tolerance is not None:
+        changes["tolerance"] = tolerance
+    report = model.update(**changes)
+    return report, [*notes, *report.notes]
+
+
+def _there(path: str, options: TableOptions, column: Any) -> Any:
+    """The column that was named for another table, if this one has it too."""
+    if column is None or isinstance(column, int) or str(column).isdigit():
+        return column
+    return column if column in Table(path, options).columns else None
+
+
+def _edges(
+    path: str, options: TableOptions, reading: Mapping[str, Any], notes: list[str], *, weighted: bool
+) -> tuple[Any, ...]:
+    roles = {name: _there(path, options, reading.get(name)) for name in ("source", "target")}
+    weight = reading.get("weight")
+    weight = False if weight is False or not weighted else _there(path, options, weight)
+    table = read_edges(path, options, weight=weight, **roles)
+    notes += [table.columns, *table.notes]
+    ends = (table.ids.take(np.asarray(table.sources)), table.ids.take(np.asarray(table.targets)))
+    return (*ends, table.weights) if weighted else ends
+
+
+def _refuse_missing(known: Any, changes: Mapping[str, Any], missing: str) -> None:
+    """Raise where new nodes have no row of features, unless zeros may stand for it."""
+    if "edges" not in changes or missing == "zeros":
+        return
+    import pyarrow as pa
+
+    ends = pa.concat_arrays(list(changes["edges"][:2])).unique()
+    new = ends.filter(pa.array(positions(*same_kind(known, ends)) < 0))
+    if "features" in changes:
+        new = new.filter(pa.array(positions(*same_kind(changes["features"][0], new)) < 0))
+    if len(new):
+        raise InputError(
+            f"{len(new):,} new node(s) have edges but no features ({listed_values(new)}); add rows with ",
+            Parameter("features"),
+            ", or fill them with zeros: ",
+            Parameter("missing", "zeros"),
+        )

@@ -1,0 +1,181 @@
+"""How a model's features are made from a table or a matrix, so that new rows are made in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph import Graph, read_features
+from nafs.graph.node_columns import listed
+from nafs.readers.mixed import Encoding
+from nafs.selection.preprocessing import Preparation
+from nafs.tables import Balance, TableEncoder
+
+_PREPARED = ("scale", "shift", "common", "directions")
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """From raw columns to features as they go into smoothing.
+
+    Attributes
+    ----------
+    n_columns : int
+        Raw columns, or columns of an encoded table.
+    names : tuple of str, optional
+        Names of raw columns, where the features come from a table of numbers.
+    encoding : Encoding, optional
+        How a table of mixed columns is encoded.
+    preparation : Preparation, optional
+        Scaling, centre and directions.
+    lost : bool
+        The features were encoded, but the encoder is not known any more.
+    """
+
+    n_columns: int
+    names: tuple[str, ...] | None = None
+    encoding: Encoding | None = None
+    preparation: Preparation | None = None
+    lost: bool = False
+
+    @classmethod
+    def of(cls, graph: Graph, preparation: Preparation | None = None) -> Recipe:
+        """How the features of a graph were made and prepared."""
+        assert graph.features is not None
+        encoding = graph.features.encoding
+        known = encoding if isinstance(encoding, Encoding) else None
+        lost = encoding is not None and known is None
+        return cls(graph.features.shape[1], graph.feature_names, known, preparation, lost)
+
+    def apply(self, rows: Any, n_rows: int) -> NDArray[np.float32]:
+        """Features of new rows.
+
+        Parameters
+        ----------
+        rows : array-like, sparse matrix, data frame, Arrow table or dict of columns
+            As the features that the model was built from.
+        n_rows : int
+        """
+        table = _as_table(rows)
+        if table is not None:
+            rows = self._from_table(table)
+        elif self.encoding is not None:
+            raise InputError(
+                Parameter("features"),
+                " must be a data frame, an Arrow table or a dict of columns: the model was built from a "
+                f"table with {listed([encoding.column for encoding in self.encoding.encoder.used])}",
+            )
+        if not hasattr(rows, "tocsr"):
+            rows = np.asarray(rows, np.float32).reshape(n_rows, -1)
+        if rows.shape != (n_rows, self.n_columns):
+            raise InputError(
+                Parameter("features"),
+                f" have {rows.shape[0]} rows of {rows.shape[1]} columns for {n_rows} ids; "
+                f"the model has {self.n_columns}",
+            )
+        if not n_rows:
+            return np.zeros((0, self._width()), np.float32)
+        features = read_features(rows)
+        if self.preparation is not None:
+            features = self.preparation.apply(features)
+        return features.toarray()
+
+    def _from_table(self, table: Any) -> Any:
+        if self.encoding is not None:
+            return self.encoding.encode(table)
+        if self.lost:
+            raise InputError(
+                Parameter("features"),
+                ": the model was built from a saved graph, which does not say how its table was encoded; "
+                "build it from the table itself",
+            )
+        names = list(self.names or table.column_names)
+        missing = [name for name in names if name not in table.column_names]
+        if missing:
+            raise InputError(
+                Parameter("features"),
+                f" lack {listed(missing)}, which the model was built from; there are "
+                f"{listed(table.column_names, 12)}",
+            )
+        return np.column_stack([_numbers(table[name], name) for name in names])
+
+    def _width(self) -> int:
+        directions = None if self.preparation is None else self.preparation.directions
+        return self.n_columns if directions is None else int(directions.shape[1])
+
+    def to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """The recipe as values for JSON and arrays."""
+        plain: dict[str, Any] = {
+            "columns": self.n_columns,
+            "names": None if self.names is None else list(self.names),
+            "lost": self.lost,
+            "preparation": None,
+            "encoder": None,
+        }
+        arrays: dict[str, NDArray[Any]] = {}
+        if self.preparation is not None:
+            plain["preparation"] = {"kind": self.preparation.kind, "center": self.preparation.center}
+            for name in _PREPARED:
+                array = getattr(self.preparation, name)
+                if array is not None:
+                    arrays[f"prepared_{name}"] = array
+        if self.encoding is not None:
+            plain["encoder"], own = self.encoding.encoder.to_plain()
+            arrays |= {f"encoder_{name}": array for name, array in own.items()}
+            arrays["balance_factors"] = self.encoding.balance.factors
+            arrays["balance_scores"] = self.encoding.balance.scores
+        return plain, arrays
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Recipe:
+        """The recipe that :meth:`to_plain` described."""
+        preparation = encoding = None
+        if plain["preparation"] is not None:
+            fitted = {name: arrays.get(f"prepared_{name}") for name in _PREPARED}
+            about = plain["preparation"]
+            preparation = Preparation(about["kind"], about["center"], **fitted)
+        if plain["encoder"] is not None:
+            own = {
+                name.removeprefix("encoder_"): array
+                for name, array in arrays.items()
+                if name.startswith("encoder_")
+            }
+            encoder = TableEncoder.from_plain(plain["encoder"], own)
+            encoding = Encoding(encoder, Balance(arrays["balance_factors"], arrays["balance_scores"]))
+        names = None if plain["names"] is None else tuple(plain["names"])
+        return cls(plain["columns"], names, encoding, preparation, bool(plain["lost"]))
+
+
+def _as_table(rows: Any) -> Any:
+    """Rows as an Arrow table, if they have named columns."""
+    import pyarrow as pa
+
+    if isinstance(rows, Mapping):
+        return pa.table(dict(rows))
+    if hasattr(rows, "__arrow_c_stream__") and not isinstance(rows, pa.ChunkedArray):
+        return pa.table(rows)
+    return None
+
+
+def _numbers(column: Any, name: str) -> NDArray[np.float32]:
+    import pyarrow as pa
+
+    try:
+        values = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(Parameter("features"), f": column {name!r} does not hold numbers") from None
+    if not np.isfinite(values).all():
+        raise InputError(Parameter("features"), f": column {name!r} has missing or infinite values")
+    return values.astype(np.float32)
+
+
+def columns_of(recipe: Recipe) -> Sequence[str] | None:
+    """Names of the raw columns that new rows need, where they are known."""
+    if recipe.encoding is not None:
+        return [encoding.column for encoding in recipe.encoding.encoder.used]
+    return recipe.names

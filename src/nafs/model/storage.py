@@ -1,0 +1,219 @@
+"""A model as a folder: arrays that are mapped into memory, and a journal of changes.
+
+``model.json`` describes the arrays of the base, which never change. Each saved update adds a folder
+``changes-000001``, ``changes-000002``, ... with the rows that differ. Folders appear when they are complete,
+so a killed run leaves the model before or after the update, never in between. A full run, or a journal that
+has grown to half of the base, writes a new base.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.atomic import whole_folder
+from nafs._support.errors import InputError
+from nafs._support.npy import load_npy
+from nafs.graph import Graph
+from nafs.graph.ids import read_ids
+from nafs.model.states import Kept, blocks
+from nafs.smoothing.method import Method
+
+FORMAT, VERSION = "nafs model", 2
+MARKER = "model.json"
+_JOURNAL = re.compile(r"changes-\d{6}")
+_SHARE = 0.5  # of the base that a journal may reach
+
+
+@dataclass
+class Place:
+    """The folder that a model is saved in: the base's name and the number of changes since."""
+
+    folder: Path
+    token: str
+    n_changes: int
+
+
+def is_saved_model(path: Any) -> bool:
+    """Whether a path is a folder with a model."""
+    return (Path(path) / MARKER).is_file()
+
+
+def save_base(
+    folder: Path,
+    graph: Graph,
+    kept: Kept,
+    alive: NDArray[np.bool_],
+    about: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    *,
+    force: bool,
+) -> Place:
+    """Write a model as a whole; the folder appears when it is complete."""
+    token = uuid.uuid4().hex
+    names = [MARKER, "graph", "alive.npy", *(f"{name}.npy" for name in (*Kept.names(), *arrays))]
+    if folder.is_dir() and is_saved_model(folder):
+        names += [entry.name for entry in folder.iterdir() if _belongs(entry.name)]
+    with whole_folder(folder, force=force, contents=names) as part:
+        Graph(graph.adjacency, ids=graph.id_array).save(part / "graph")
+        for name, array in kept.arrays().items():
+            _write_rows(part / f"{name}.npy", array, graph.n_nodes)
+        np.save(part / "alive.npy", alive)
+        for name, array in arrays.items():
+            np.save(part / f"{name}.npy", array, allow_pickle=False)
+        about = {"format": FORMAT, "version": VERSION, "token": token, "arrays": sorted(arrays), **about}
+        (part / MARKER).write_text(json.dumps(about, indent=1, ensure_ascii=False), encoding="utf-8")
+    return Place(folder.resolve(), token, 0)
+
+
+def _belongs(name: str) -> bool:
+    return name.endswith(".npy") or _JOURNAL.fullmatch(name) is not None
+
+
+def _write_rows(path: Path, array: NDArray[Any], n_rows: int) -> None:
+    """The rows in use; room for more is not written and takes no space on disk."""
+    file = np.lib.format.open_memmap(path, "w+", array.dtype, array.shape)
+    if array.size:
+        for top, bottom in blocks(n_rows, array[:1].size):
+            file[top:bottom] = array[top:bottom]
+        file.flush()
+
+
+def append(place: Place, arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> bool:
+    """Add a change to the journal; False where a new base should be written instead."""
+    folder = place.folder
+    size = sum(array.nbytes for array in arrays.values())
+    base = sum(path.stat().st_blocks * 512 for path in folder.glob("*.npy"))
+    journal = sum(path.stat().st_size for path in folder.glob("changes-*/*.npy"))
+    if size + journal > _SHARE * base and place.n_changes:
+        return False
+    if read_about(folder).get("token") != place.token:
+        raise _overtaken(folder)
+    part = Path(tempfile.mkdtemp(prefix=".changes-", suffix=".part", dir=folder))
+    try:
+        for name, array in arrays.items():
+            np.save(part / f"{name}.npy", array, allow_pickle=False)
+        text = json.dumps({"arrays": sorted(arrays), **about}, ensure_ascii=False)
+        (part / "change.json").write_text(text, encoding="utf-8")
+        part.chmod(folder.stat().st_mode & 0o777)
+        try:
+            os.rename(part, _change(folder, place.n_changes + 1))
+        except OSError:
+            raise _overtaken(folder) from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    place.n_changes += 1
+    return True
+
+
+def _change(folder: Path, number: int) -> Path:
+    return folder / f"changes-{number:06d}"
+
+
+def _overtaken(folder: Path) -> InputError:
+    return InputError(f"{folder} was changed by another program in the meantime; load it again")
+
+
+def damaged(folder: Path, why: str) -> InputError:
+    """The error for a folder that cannot be read."""
+    return InputError(f"{folder} is damaged: {why}; build the model again with nafs embed --keep")
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What model.json says."""
+    if not folder.exists():
+        raise FileNotFoundError(f"{folder} does not exist")
+    if not is_saved_model(folder):
+        raise InputError(f"{folder} is not a saved model: it has no {MARKER}")
+    try:
+        about = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        kind, version = about["format"], about["version"]
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+        raise damaged(folder, f"{MARKER} does not describe a model") from None
+    if kind != FORMAT:
+        raise damaged(folder, f"{MARKER} does not describe a model")
+    if version != VERSION:
+        raise InputError(
+            f"{folder} was saved by another version of nafs (format {version}, this one reads {VERSION}); "
+            "build it again with nafs embed --keep"
+        )
+    return dict(about)
+
+
+@contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """Turn whatever a damaged folder causes into an error that says so."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise damaged(folder, f"{Path(str(error.filename)).name} is missing") from None
+    except (KeyError, TypeError, AttributeError, ValueError, EOFError, IndexError) as error:
+        raise damaged(folder, f"{type(error).__name__}: {error}") from None
+
+
+def load_base(
+    folder: Path, about: dict[str, Any], method: Method
+) -> tuple[Graph, Kept, NDArray[np.bool_], dict[str, NDArray[Any]]]:
+    """The base; its arrays stay on disk until they are needed, and the files are never written to."""
+    graph = Graph.load(folder / "graph")
+    kept = Kept(**{name: np.load(folder / f"{name}.npy", "c", allow_pickle=False) for name in Kept.names()})
+    expected = Kept.shapes(kept.capacity, int(about["columns"]), method)
+    for name, array in kept.arrays().items():
+        shape, dtype = expected[name]
+        if array.shape != shape or array.dtype != dtype or len(array) < graph.n_nodes:
+            raise damaged(folder, f"{name}.npy has shape {array.shape} and type {array.dtype}")
+    alive = load_npy(folder / "alive.npy", mmap=False)
+    if alive.shape != (graph.n_nodes,) or alive.dtype != bool:
+        raise damaged(folder, "alive.npy does not fit the graph")
+    arrays = {name: load_npy(folder / f"{name}.npy", mmap=False) for name in about["arrays"]}
+    return graph, kept, alive, arrays
+
+
+def load_changes(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, NDArray[Any]]]]:
+    """The journal, one change after another."""
+    names = sorted(entry.name for entry in folder.iterdir() if _JOURNAL.fullmatch(entry.name))
+    if names != [_change(folder, number + 1).name for number in range(len(names))]:
+        raise damaged(folder, "changes are missing from its journal")
+    for name in names:
+        path = folder / name
+        about = json.loads((path / "change.json").read_text(encoding="utf-8"))
+        yield about, {key: load_npy(path / f"{key}.npy", mmap=False) for key in about["arrays"]}
+
+
+def method_of(about: dict[str, Any]) -> Method:
+    """The method of a saved model."""
+    stored = about["method"]
+    return Method(**{**stored, "r": tuple(stored["r"])})
+
+
+def plain_method(method: Method) -> dict[str, Any]:
+    """A method as values for JSON."""
+    return asdict(method)
+
+
+def ids_to_plain(ids: Any) -> list[Any]:
+    """Ids as values for JSON."""
+    return list(ids.to_pylist())
+
+
+def ids_from_plain(values: list[Any], as_text: bool) -> Any:
+    """Ids from JSON."""
+    import pyarrow as pa
+
+    if not values:
+        return pa.array([], pa.large_string() if as_text else pa.int64())
+    return pa.array(values, pa.large_string()) if as_text else read_ids(values)

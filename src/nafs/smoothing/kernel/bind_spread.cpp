@@ -1,0 +1,241 @@
+// Kept states and their updates for Python.
+#include <nanobind/stl/vector.h>
+
+#include "arrays.h"
+#include "spread.h"
+
+namespace nafs {
+
+namespace {
+
+template <typename T, int dimensions>
+using Array = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+
+const SpreadKernels& loops() {
+#if defined(NAFS_V3)
+  if (active == &v3::kernels) return v3::spread_kernels;
+#endif
+  return baseline::spread_kernels;
+}
+
+struct ListArrays {
+  Array<const int64_t, 1> starts, counts;
+  Array<const int32_t, 1> base, tail;
+  Maybe<Array<const float, 1>> base_weights, tail_weights;
+  Lists lists;
+
+  ListArrays(Array<const int64_t, 1> starts_, Array<const int64_t, 1> counts_, Array<const int32_t, 1> base_,
+             Array<const int32_t, 1> tail_, Maybe<Array<const float, 1>> base_weights_,
+             Maybe<Array<const float, 1>> tail_weights_)
+      : starts(starts_), counts(counts_), base(base_), tail(tail_), base_weights(base_weights_),
+        tail_weights(tail_weights_) {
+    require(starts.size() == counts.size(), "a start and a count for each row");
+    require(base_weights.has_value() == tail_weights.has_value() &&
+                (!base_weights || (base_weights->size() == base.size() && tail_weights->size() == tail.size())),
+            "a weight for each entry of base and tail");
+    lists.starts = starts.data(), lists.counts = counts.data();
+    lists.base = base.data(), lists.tail = tail.data();
+    lists.base_weights = base_weights ? base_weights->data() : nullptr;
+    lists.tail_weights = tail_weights ? tail_weights->data() : nullptr;
+    lists.base_size = static_cast<int64_t>(base.size());
+  }
+
+  int64_t nodes() const { return static_cast<int64_t>(starts.size()); }
+
+  void check_row(int64_t i) const {
+    require(i >= 0 && i < nodes(), "rows name nodes");
+    const int64_t start = lists.starts[i], count = lists.counts[i];
+    const int64_t end = start < lists.base_size ? lists.base_size
+                                                 : lists.base_size + static_cast<int64_t>(tail.size());
+    require(start >= 0 && count >= 0 && start + count <= end, "lists end within base or tail");
+  }
+};
+
+struct LimitArrays {
+  Array<const float, 2> scale;
+  Array<const float, 1> largest;
+  Array<float, 2> dropped;
+  bool average;
+
+  // Of one hop of n nodes and this many r's.
+  Limits at(int64_t hop, double tolerance, size_t n, int64_t groups) const {
+    require(scale.shape(0) >= n && static_cast<int64_t>(scale.shape(1)) == groups && largest.size() >= n &&
+                dropped.shape(0) >= n && hop >= 0 && hop < static_cast<int64_t>(dropped.shape(1)),
+            "scale, largest and dropped have an entry for each node");
+    Limits limits;
+    limits.scale = scale.data(), limits.largest = largest.data();
+    limits.tolerance = static_cast<float>(tolerance), limits.average = average;
+    limits.dropped = dropped.data() + hop, limits.stride = dropped.shape(1);
+    return limits;
+  }
+};
+
+nb::ndarray<nb::numpy, int32_t, nb::ndim<1>> run_reach(
+    const ListArrays& readers, Array<const int32_t, 1> rows, Array<const float, 2> sizes,
+    Array<const float, 1> inverse_degree, Array<const uint8_t, 1> forced, const LimitArrays& limits, int64_t hop,
+    double tolerance, Array<float, 2> sums, int threads) {
+  Reach job;
+  const size_t n = readers.starts.size();
+  job.nodes = n, job.groups = sizes.shape(1), job.count = rows.size();
+  job.limits = limits.at(hop, tolerance, n, job.groups);
+  job.line = sums.shape(1);
+  require(sizes.shape(0) == rows.size(), "a size for each source");
+  require(inverse_degree.size() >= n && forced.size() >= n && sums.shape(0) >= n && job.line > job.groups,
+          "an entry for each node");
+  for (size_t s = 0; s < rows.size(); ++s) readers.check_row(rows.data()[s]);
+  job.readers = readers.lists;
+  job.rows = rows.data(), job.sizes = sizes.data();
+  job.inverse_degree = inverse_degree.data(), job.forced = forced.data();
+  job.sums = sums.data();
+  job.threads = std::max(1, threads);
+  auto selected = std::make_unique<std::vector<int32_t>>();
+  {
+    nb::gil_scoped_release release;
+    *selected = loops().reach(job);
+  }
+  std::vector<int32_t>* owned = selected.release();
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<int32_t>*>(p); });
+  return {owned->data(), {owned->size()}, owner};
+}
+
+Sources sources(const ListArrays& lists, const Array<const int32_t, 1>& rows, const Array<const int32_t, 1>& position,
+                const Array<const float, 2>& before, const Array<const float, 1>& inverse_degree, int64_t groups, int64_t width) {
+  const size_t n = lists.starts.size();
+  require(static_cast<int64_t>(before.shape(1)) == width && groups > 0 && width % groups == 0,
+          "differences have a column for each r and feature");
+  require(position.size() >= n && inverse_degree.size() >= n, "an entry for each node");
+  for (size_t r = 0; r < rows.size(); ++r) lists.check_row(rows.data()[r]);
+  Sources from;
+  from.groups = groups, from.features = width / groups;
+  from.lists = lists.lists;
+  from.position = position.data(), from.before = before.data();
+  from.inverse_degree = inverse_degree.data();
+  return from;
+}
+
+void run_differences(const ListArrays& lists, Array<const int32_t, 1> rows, int64_t always,
+                     Array<const int32_t, 1> position, Array<const float, 2> before,
+                     Array<const float, 1> inverse_degree, Array<const float, 2> edges, const LimitArrays& limits,
+                     int64_t hop, double tolerance, Array<float, 2> out, Array<float, 2> sizes,
+                     Array<uint8_t, 1> followed, int threads) {
+  Differences job;
+  const int64_t groups = sizes.shape(1);
+  job.from = sources(lists, rows, position, before, inverse_degree, groups, out.shape(1));
+  job.limits = limits.at(hop, tolerance, lists.starts.size(), groups);
+  job.count = rows.size(), job.always = always;
+  require(out.shape(0) >= rows.size() && sizes.shape(0) == rows.size() && followed.size() == rows.size() &&
+              static_cast<int64_t>(edges.shape(0)) == always && edges.shape(1) == out.shape(1),
+          "a row of out and sizes for each node");
+  job.rows = rows.data(), job.out = out.data(), job.sizes = sizes.data(), job.followed = followed.data();
+  job.edges = edges.data();
+  job.threads = std::max(1, threads);
+  nb::gil_scoped_release release;
+  loops().differences(job);
+}
+
+void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
+               const std::vector<Array<const float, 2>>& differences, const ListArrays& lists,
+               Array<const int32_t, 1> position, Array<const float, 2> before, Array<const float, 1> inverse_degree,
+               Array<const uint8_t, 1> reached, Array<const int32_t, 1> extra, Array<const float, 2> edges,
+               const LimitArrays& limits, double tolerance, Array<const int32_t, 1> earlier,
+               Array<const float, 2> x_before, Array<const float, 2> scale_before, Array<const float, 2> x,
+               Weighting weighting, double floor, bool maximum, Array<float, 4> states,
+               Array<float, 2> embedding, Array<float, 1> largest, Array<uint8_t, 1> touched, int threads) {
+  Apply job;
+  job.hops = states.shape(1), job.groups = states.shape(2), job.features = states.shape(3);
+  job.count = rows.size();
+  const size_t n = states.shape(0), width = job.groups * job.features, count = rows.size();
+  const int64_t before_last = std::max<int64_t>(0, job.hops - 1);
+  if (job.hops) {
+    job.last = sources(lists, rows, position, before, inverse_degree, job.groups, width);
+    job.limits = limits.at(job.hops - 1, tolerance, n, job.groups);
+  } else {
+    job.limits.scale = limits.scale.data(), job.limits.average = limits.average;
+    require(limits.scale.shape(0) >= n && static_cast<int64_t>(limits.scale.shape(1)) == job.groups, "scale");
+  }
+  job.maximum = maximum;
+  require(where.shape(0) == count && static_cast<int64_t>(where.shape(1)) == before_last && earlier.size() == count &&
+              static_cast<int64_t>(differences.size()) == before_last &&
+              reached.size() == count &&
+              extra.size() == count && touched.size() == count,
+          "differences of each row and hop");
+  require(x.shape(0) >= n && static_cast<int64_t>(x.shape(1)) == job.features && largest.size() >= n &&
+              embedding.shape(0) >= n && embedding.shape(1) == (limits.average ? job.features : width) &&
+              edges.shape(1) == width,
+          "arrays fit the states");
+  require(x_before.shape(1) == x.shape(1) && static_cast<int64_t>(scale_before.shape(1)) == job.groups &&
+              x_before.shape(0) == scale_before.shape(0),
+          "earlier rows fit the present ones");
+  for (size_t r = 0; r < count; ++r) {
+    require(rows.data()[r] >= 0 && static_cast<size_t>(rows.data()[r]) < n, "rows name nodes");
+    require(earlier.data()[r] < static_cast<int64_t>(x_before.shape(0)) &&
+                extra.data()[r] < static_cast<int64_t>(edges.shape(0)),
+            "earlier rows are there");
+    for (int64_t k = 0; k < before_last; ++k)
+      require(where.data()[r * before_last + k] < static_cast<int64_t>(differences[k].shape(0)), "places of differences");
+  }
+  for (size_t k = 0; k < differences.size(); ++k) {
+    require(differences[k].shape(1) == width, "differences have a column for each r and feature");
+    job.differences.push_back(differences[k].data());
+  }
+  job.rows = rows.data(), job.where = where.data(), job.earlier = earlier.data();
+  job.reached = reached.data(), job.extra = extra.data(), job.edges = edges.data();
+  job.x_before = x_before.data(), job.scale_before = scale_before.data(), job.x = x.data();
+  job.weighting = weighting, job.floor = static_cast<float>(floor);
+  job.states = states.data();
+  job.embedding = embedding.data(), job.largest = largest.data(), job.touched = touched.data();
+  job.threads = std::max(1, threads);
+  nb::gil_scoped_release release;
+  loops().apply(job);
+}
+
+void run_pack(Matrix<const float> state, int64_t begin, int64_t end, int64_t groups, double unit, int64_t hop,
+              int64_t first, Array<float, 4> states, int threads) {
+  Pack job;
+  job.begin = begin, job.end = end, job.groups = groups, job.first = first, job.hop = hop;
+  job.hops = states.shape(1), job.all_groups = states.shape(2), job.features = states.shape(3);
+  require(begin >= 0 && end <= static_cast<int64_t>(states.shape(0)) && hop >= 0 && hop < job.hops && first >= 0 &&
+              first + groups <= job.all_groups,
+          "the state fits what is kept");
+  job.state = state.data();
+  job.stride = rows_of(state, end, groups * job.features, "state rows");
+  job.unit = static_cast<float>(unit);
+  job.states = states.data();
+  job.threads = std::max(1, threads);
+  nb::gil_scoped_release release;
+  loops().pack(job);
+}
+
+}  // namespace
+
+void bind_spread(nb::module_& m) {
+  nb::class_<ListArrays>(m, "Lists", "Neighbour lists, some of them rewritten at the end.")
+      .def(nb::init<Array<const int64_t, 1>, Array<const int64_t, 1>, Array<const int32_t, 1>,
+                    Array<const int32_t, 1>, Maybe<Array<const float, 1>>, Maybe<Array<const float, 1>>>(),
+           "starts"_a.noconvert(), "counts"_a.noconvert(), "base"_a.noconvert(), "tail"_a.noconvert(),
+           "base_weights"_a.noconvert().none(), "tail_weights"_a.noconvert().none());
+  nb::class_<LimitArrays>(m, "Limits", "What decides whether differences are followed or dropped.")
+      .def("__init__",
+           [](LimitArrays* self, Array<const float, 2> scale, Array<const float, 1> largest, Array<float, 2> dropped,
+              bool average) { new (self) LimitArrays{scale, largest, dropped, average}; },
+           "scale"_a.noconvert(), "largest"_a.noconvert(), "dropped"_a.noconvert(), "average"_a);
+  m.def("reach", &run_reach, "readers"_a, "rows"_a.noconvert(), "sizes"_a.noconvert(),
+        "inverse_degree"_a.noconvert(), "forced"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
+        "sums"_a.noconvert(), "threads"_a,
+        "The nodes that differences reach, without those where they are too small to be followed.");
+  m.def("differences", &run_differences, "lists"_a, "rows"_a.noconvert(), "always"_a, "position"_a.noconvert(),
+        "before"_a.noconvert(), "inverse_degree"_a.noconvert(), "edges"_a.noconvert(),
+        "limits"_a, "hop"_a, "tolerance"_a, "out"_a.noconvert(), "sizes"_a.noconvert(),
+        "followed"_a.noconvert(), "threads"_a,
+        "Fill `out` with the differences that follow from those of the hop before.");
+  m.def("apply", &run_apply, "rows"_a.noconvert(), "where"_a.noconvert(), "differences"_a, "lists"_a, "position"_a.noconvert(), "before"_a.noconvert(), "inverse_degree"_a.noconvert(), "reached"_a.noconvert(),
+        "extra"_a.noconvert(), "edges"_a.noconvert(), "limits"_a, "tolerance"_a, "earlier"_a.noconvert(),
+        "x_before"_a.noconvert(), "scale_before"_a.noconvert(), "x"_a.noconvert(), "weighting"_a, "floor"_a,
+        "maximum"_a, "states"_a.noconvert(), "embedding"_a.noconvert(),
+        "largest"_a.noconvert(), "touched"_a.noconvert(), "threads"_a,
+        "Compute the differences of the last hop, and add all of them to states and embedding.");
+  m.def("pack", &run_pack, "state"_a.noconvert(), "begin"_a, "end"_a, "groups"_a, "unit"_a, "hop"_a, "first"_a,
+        "states"_a.noconvert(), "threads"_a, "Keep the state of one hop.");
+}
+
+}  // namespace nafs

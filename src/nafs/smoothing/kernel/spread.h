@@ -1,0 +1,128 @@
+// How a change of the graph spreads through states that are kept; see nafs/model/spread.py.
+//
+// Symbols as in hop.h. Kept states hold z = P^k D~^-r x of all hops k = 1..K: states[i][k - 1][g * f + c].
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hop.h"
+
+namespace nafs {
+
+// Neighbour lists of which some rows were rewritten: those that start past the end of `base` are in `tail`.
+struct Lists {
+  const int64_t* starts = nullptr;
+  const int64_t* counts = nullptr;
+  const int32_t* base = nullptr;
+  const int32_t* tail = nullptr;
+  const float* base_weights = nullptr;  // null: every edge weighs 1
+  const float* tail_weights = nullptr;
+  int64_t base_size = 0;
+
+  const int32_t* row(int64_t i) const {
+    return starts[i] < base_size ? base + starts[i] : tail + (starts[i] - base_size);
+  }
+  const float* weights(int64_t i) const {
+    if (!base_weights) return nullptr;
+    return starts[i] < base_size ? base_weights + starts[i] : tail_weights + (starts[i] - base_size);
+  }
+};
+
+// What decides whether a difference is followed, or dropped because it would not show in the embedding.
+struct Limits {
+  const float* scale = nullptr;    // [n][groups] d~^r
+  const float* largest = nullptr;  // [n] largest value of the node's embedding
+  float tolerance = 0.0f;          // share of `largest` that may be dropped at a node in all
+  bool average = true;             // the r's are averaged; otherwise the one with the largest difference counts
+  float* dropped = nullptr;        // [n] what was dropped at each node so far
+  int64_t stride = 1;              // of `dropped`
+};
+
+// Which nodes the differences of some nodes reach, but for those where they are dropped.
+struct Reach {
+  int64_t nodes = 0, groups = 1, count = 0;  // `count` sources
+  Lists readers;                             // row j: the nodes whose rows read j
+  const int32_t* rows = nullptr;             // [count] the sources
+  const float* sizes = nullptr;              // [count][groups] largest difference of z
+  const float* inverse_degree = nullptr;     // [n] 1 / d~
+  const uint8_t* forced = nullptr;           // [n] nodes that are left out here, as they are followed anyway
+  Limits limits;
+  float* sums = nullptr;                     // [n][line] zeros, before and after
+  int64_t line = 8;                          // floats of a node in `sums`: more than there are groups
+  int threads = 1;
+};
+
+// Where the differences of z at one hop come from: those at the hop before, and changed edges.
+struct Sources {
+  int64_t groups = 1, features = 0;
+  Lists lists;
+  const int32_t* position = nullptr;      // [n] row of a node in `before`; -1: no difference
+  const float* before = nullptr;        // [..][groups * features]
+  const float* inverse_degree = nullptr;  // [n]
+};
+
+struct Differences {
+  Sources from;
+  int64_t count = 0, always = 0;  // the first `always` rows are followed in any case
+  const int32_t* rows = nullptr;  // [count] nodes to compute
+  const float* edges = nullptr;   // [always][groups * features] what changed edges add
+  Limits limits;
+  float* out = nullptr;         // [count][groups * features]
+  float* sizes = nullptr;         // [count][groups] the largest value of each
+  uint8_t* followed = nullptr;    // [count]
+  int threads = 1;
+};
+
+// Compute the differences at the last hop; add all differences to the kept states, and what follows from them to
+// the embedding.
+struct Apply {
+  int64_t groups = 1, features = 0, hops = 0, count = 0;
+  const int32_t* rows = nullptr;          // [count]
+  const int32_t* where = nullptr;         // [count][hops - 1] row in differences[k]; -1: none
+  std::vector<const float*> differences;  // of the hops before the last, [..][groups * features]
+  Sources last;                           // of the last hop
+  const uint8_t* reached = nullptr;       // [count] whether the node has a difference at the last hop
+  const int32_t* extra = nullptr;         // [count] row in `edges`; -1: none
+  const float* edges = nullptr;           // [..][groups * features] what changed edges add at the last hop
+  Limits limits;
+  const int32_t* earlier = nullptr;     // [count] row in x_before and scale_before; -1: as now
+  const float* x_before = nullptr;      // [..][features]
+  const float* scale_before = nullptr;  // [..][groups]; 0: the node was not there
+  const float* x = nullptr;             // [n][features] now
+  Weighting weighting = Weighting::softmax;
+  float floor = 0.0f;
+  bool maximum = false;          // `largest` is that of the maximum over the r's
+  float* states = nullptr;     // [n][hops][groups * features]
+  float* embedding = nullptr;    // [n][features] where the r's are averaged, otherwise [n][groups * features]
+  float* largest = nullptr;      // [n]
+  uint8_t* touched = nullptr;    // [count] rows that were not dropped
+  int threads = 1;
+};
+
+// Keep the state of one hop of a full run.
+struct Pack {
+  int64_t begin = 0, end = 0, groups = 1, features = 0, hops = 0, hop = 0;
+  int64_t first = 0, all_groups = 1;  // these groups are first, first + 1, ... of all
+  const float* state = nullptr;
+  int64_t stride = 0;
+  float unit = 1.0f;  // that the state is multiplied by
+  float* states = nullptr;
+  int threads = 1;
+};
+
+struct SpreadKernels {
+  std::vector<int32_t> (*reach)(const Reach&);
+  void (*differences)(const Differences&);
+  void (*apply)(const Apply&);
+  void (*pack)(const Pack&);
+};
+
+namespace baseline {
+extern const SpreadKernels spread_kernels;
+}
+namespace v3 {
+extern const SpreadKernels spread_kernels;
+}
+
+}  // namespace nafs
