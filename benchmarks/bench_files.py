@@ -48,7 +48,7 @@ def run() -> list[Result]:
         ):
             try:
                 theirs, parts = whole_process(folder, function)
-            except MissingDataError as reason:
+            except (MissingDataError, RuntimeError) as reason:  # the other lines still count
                 print(f"skipped {label}: {reason}")
                 continue
             shown = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in parts.items())
