@@ -15,7 +15,7 @@ def _inline(translator: Any, node: nodes.Element) -> None:
 
 def _display(translator: Any, node: nodes.Element) -> None:
     formula = convert(node.astext(), display="block")
-    translator.body.append(f'<div class="math" style="overflow-x: auto">{formula}</div>')
+    translator.body.append(f'<div style="overflow-x: auto; margin: 1rem 0">{formula}</div>')
     raise nodes.SkipNode
 
 
