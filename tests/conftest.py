@@ -42,7 +42,8 @@ REMEDIES = {
 
 def pytest_terminal_summary(terminalreporter):
     """One line about what was skipped and how to run it."""
-    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])]
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = [str(report.longrepr[2]).removeprefix("Skipped: ") for report in reports]
     counts = Counter(
         next((remedy for word, remedy in REMEDIES.items() if word in reason), reason) for reason in reasons
     )
