@@ -129,6 +129,18 @@ class TestMatrices:
         with pytest.raises(InputError, match=r"m\.npz"):
             read_graph(path)
 
+    def test_blocks_without_rows_are_refused(self, tmp_path):
+        self.npz(
+            tmp_path / "m.npz",
+            data=np.zeros((1, 0, 3)),
+            indices=np.zeros(1, int),
+            indptr=np.array([0, 1]),
+            format=np.array(b"bsr"),
+            shape=np.array([3, 3]),
+        )
+        with pytest.raises(InputError, match=r"m\.npz does not fit together"):
+            read_graph(tmp_path / "m.npz")
+
     def test_bombs_are_refused(self, tmp_path):
         path = tmp_path / "m.npz"
         self.npz(path, packed=True, x=np.zeros((20_000, 20_000), np.int8))

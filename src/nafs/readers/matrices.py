@@ -99,7 +99,7 @@ def _assemble(arrays: dict[str, NDArray[Any]], path: str) -> Any:
         if kind in ("csr", "csc", "bsr"):
             parts = (data, _whole(arrays, "indices", path), _whole(arrays, "indptr", path))
             return {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}[kind](parts, shape=shape)
-    except (KeyError, ValueError, TypeError, UnicodeDecodeError, IndexError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, ArithmeticError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} does not fit together as a sparse matrix ({error})") from None
