@@ -32,7 +32,7 @@ def is_paused(pid):
 
 class Victim:
     def __init__(self, seconds=SECONDS):
-        self.seconds = seconds
+        self.seconds, self.held = seconds, b""
         helpers = Path(__file__).parent
         path = os.pathsep.join([str(helpers), *sys.path])
         self.process = subprocess.Popen(
@@ -47,6 +47,18 @@ class Victim:
 
     def line(self):
         """The next line of the process; None if it takes too long, empty if it is dead."""
+        while b"\n" not in self.held:
+            if self._waits_too_long():
+                return None
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not more:
+                return b""
+            self.held += more
+        line, _, self.held = self.held.partition(b"\n")
+        return line
+
+    def _waits_too_long(self):
+        """Wait for output; whether none came in the time that a case may take."""
         try:
             started = used = cpu_seconds(self.process.pid)
             asleep = 0
@@ -55,10 +67,10 @@ class Victim:
                 asleep = 0 if now > used + 0.001 or is_paused(self.process.pid) else asleep + 1
                 used = now
                 if used - started > self.seconds or asleep > ASLEEP:
-                    return None
+                    return True
         except OSError:  # it died in between
             pass
-        return self.process.stdout.readline()
+        return False
 
     def run(self, cases):
         """Outcomes of the cases up to the first that kills the process, and the cases after it.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,28 @@ LIMIT = Parameter("memory_limit")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _MOST = 2**60  # bytes
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+_program: ContextVar[int] = ContextVar("bytes of the program itself", default=0)
+
+
+@contextmanager
+def counting_program(nbytes: int) -> Iterator[None]:
+    """Count the memory of the program itself towards limits inside the block.
+
+    A command is a program of its own, and its limit is about all of its memory. The library is a guest in
+    somebody else's program, and its limit is about what a call adds to the inputs.
+    """
+    token = _program.set(nbytes)
+    try:
+        yield
+    finally:
+        _program.reset(token)
+
+
+def program_bytes(limit: int | None) -> int:
+    """Bytes of the program itself that count towards a limit."""
+    return 0 if limit is None else _program.get()
 
 
 def parse_memory(limit: Any) -> int | None:

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 
+PROGRAM = 64 << 20  # bytes of memory that Python and the libraries of every command take
 BUG, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 
@@ -74,6 +75,7 @@ def _run(words: list[str]) -> int:
     try:
         import typer
 
+        from nafs._support.budget import counting_program
         from nafs.cli.app import app
     except ModuleNotFoundError as error:
         if error.name not in ("typer", "rich"):
@@ -82,7 +84,8 @@ def _run(words: list[str]) -> int:
         return BAD_INPUT
 
     try:
-        code = app(words, standalone_mode=False, prog_name="nafs")
+        with counting_program(PROGRAM):
+            code = app(words, standalone_mode=False, prog_name="nafs")
     except typer.TyperException as error:
         show = getattr(error, "show", None)  # errors about options include the usage line
         if show is None:

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
+from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
 from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
@@ -44,6 +45,7 @@ _ENOUGH_HOPS = 3  # numbers of hops from which on uneven clusters have a vote
 _POWER = 4  # of agreement and assortativity, in the weight of a vote
 _UNRELATED = 0.1  # assortativity up to which edges are taken to say nothing about clusters
 _STEPS = 50  # of the last mixture
+_BLOCK = 1 << 14  # rows multiplied at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +117,8 @@ class ClusterSearch:
         of clusters.
     sample : int
         Nodes whose partitions are compared.
+    allocate : callable
+        Makes the arrays that hold a few numbers of every node for each number of hops, perhaps in files.
 
     Attributes
     ----------
@@ -141,6 +145,7 @@ class ClusterSearch:
         *,
         graph: Adjacency | None = None,
         sample: int = SAMPLE,
+        allocate: Allocate = np.empty,
     ) -> None:
         self.hops: dict[int, Directions] = {}
         self.n_nodes = 0
@@ -163,7 +168,10 @@ class ClusterSearch:
             self.hops[hop] = directions
             if self.sample is not None:
                 axes = directions.axes[:, : 2 * most] / largest
-                self._all_rows[hop] = (matrix @ axes).astype(np.float16)
+                rows = allocate((len(matrix), axes.shape[1]), np.float16)
+                for begin in range(0, len(matrix), _BLOCK):
+                    rows[begin : begin + _BLOCK] = matrix[begin : begin + _BLOCK] @ axes
+                self._all_rows[hop] = rows
         if not self.hops:
             raise InputError("no embedding was given to find clusters in")
 
@@ -321,9 +329,9 @@ def _draw(n_nodes: int, size: int, graph: Adjacency | None) -> NDArray[np.int64]
     return np.asarray(drawn[np.sort(first)][:size], np.int64)
 
 
-def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int) -> int:
-    """Bytes that a search holds, about."""
+def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int, *, in_files: bool = False) -> int:
+    """Bytes that a search holds, about; ``in_files``: but for what is allocated in files."""
     most = NUMBERS[-1] if n_clusters is None else n_clusters
     size = max(SAMPLE, 10 * most)
-    rest = 2 * n_nodes * 2 * most if n_nodes > size else 0
+    rest = 2 * n_nodes * 2 * most if n_nodes > size and not in_files else 0
     return n_hops * (4 * min(n_nodes, size) * 4 * most + rest)

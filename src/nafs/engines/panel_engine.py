@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.budget import show_bytes, total_memory
+from nafs._support.budget import program_bytes, show_bytes, total_memory
 from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.engines.base import EMBEDDING, Plan, Problem, Result
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
@@ -80,6 +80,8 @@ class PanelEngine:
         limit = problem.resources.limit or total_memory() // 4
         parts = workers if shared else 1
         smallest = _FIXED + narrowest * column
+        if shared and held + parts * smallest > limit:  # less than Python itself takes
+            held -= program_bytes(limit)
         if held + parts * smallest > limit:
             raise MemoryLimitError(
                 f"the disk engine needs {show_bytes(smallest)} for panels of {narrowest} columns"
@@ -89,7 +91,8 @@ class PanelEngine:
                 f"smallest limit that works is {held + parts * smallest} bytes",
             )
         share = (limit - held) // parts
-        room = share - PROCESS if smallest + PROCESS <= share else share
+        counted = PROCESS if program_bytes(limit) == 0 else 0
+        room = share - counted if smallest + counted <= share else share
         fits = max(narrowest, (room - _FIXED) // column)
         widest = min(fits, -(-f // workers))
         if _padded(min(f, widest)) > fits:

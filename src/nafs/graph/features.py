@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 LARGEST = 1e30  # leaves room below float32's 3e38 for sums and for d̃^r
-_BLOCK = 1 << 17  # values handled at a time
+_BLOCK = 1 << 14  # values handled at a time: what stands beside them in float64 is small
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +146,11 @@ class Features:
         """In each column, how many rows have a value other than zero."""
         if self.dense is not None:
             return np.asarray(np.count_nonzero(self.dense, axis=0), np.int64)
-        stored = self.sparse.indices[self.sparse.data != 0]
-        return np.bincount(stored, minlength=self.shape[1])
+        counts = np.zeros(self.shape[1], np.int64)
+        for begin, end in self.blocks(_BLOCK):
+            _, columns, values = self.entries(begin, end)
+            counts += np.bincount(columns[values != 0], minlength=len(counts))
+        return counts
 
     def weighted_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum of all rows, each times its weight."""
@@ -160,16 +163,21 @@ class Features:
     def unit_rows(self, factors: NDArray[np.float64] | None = None) -> Features:
         """Rows of length 1, after their columns were multiplied by ``factors``; rows of zeros stay."""
         if self.dense is not None:
-            scaled = Features(self.dense if factors is None else self.dense * factors.astype(np.float32))
-            sizes = scaled.norms
-            divisors = np.where(sizes > 0, sizes, 1).astype(np.float32)
-            return Features(scaled.toarray() / divisors[:, None])
-        matrix = sp.csr_array(self.sparse, dtype=np.float64)
-        if factors is not None:
-            matrix.data = matrix.data * factors[matrix.indices]
-        sizes = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-        matrix.data = matrix.data / np.repeat(np.where(sizes > 0, sizes, 1), np.diff(matrix.indptr))
-        return Features(None, matrix.astype(np.float32))
+            own = self.dense.copy() if factors is None else self.dense * factors.astype(np.float32)
+            sizes = Features(own).norms
+            own /= np.where(sizes > 0, sizes, 1).astype(np.float32)[:, None]
+            return Features(own)
+        scaled = np.empty(len(self.sparse.data), np.float32)
+        for begin, end in self.blocks(_BLOCK):
+            rows, columns, stored = self.entries(begin, end)
+            values = stored.astype(np.float64)
+            if factors is not None:
+                values *= factors[columns]
+            sizes = np.sqrt(np.bincount(rows, values**2, end - begin))
+            span = slice(self.sparse.indptr[begin], self.sparse.indptr[end])
+            scaled[span] = values / np.where(sizes > 0, sizes, 1)[rows]
+        arrays = {"indptr": self.sparse.indptr, "indices": self.sparse.indices, "values": scaled}
+        return Features.from_arrays(arrays, self.shape)
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """The arrays that hold the matrix: one under ``name``, or three under names that start with it."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
+from nafs._support.mapped import is_mapped
 from nafs._support.markup import html_table
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.feature_reading import read_features
@@ -155,11 +156,19 @@ class Graph:
     @property
     def nbytes(self) -> int:
         """Total size of the graph's arrays in bytes."""
-        sizes = [self.adjacency.nbytes]
-        sizes += [] if self.features is None else [self.features.nbytes]
-        sizes += [] if self._ids is None else [self._ids.nbytes]
-        sizes += [] if self.labels is None else [self.labels.codes.nbytes]
-        return sum(sizes)
+        return sum(array.nbytes for array in self._arrays())
+
+    @property
+    def anonymous_nbytes(self) -> int:
+        """Size of the arrays that are not mapped from files."""
+        return sum(array.nbytes for array in self._arrays() if not is_mapped(array))
+
+    def _arrays(self) -> list[Any]:
+        """The arrays of the graph; ids are an Arrow array."""
+        arrays: list[Any] = [self.adjacency.indptr, self.adjacency.indices, self.adjacency.weights]
+        arrays += [] if self.features is None else self.features.arrays("").values()
+        arrays += [self._ids, None if self.labels is None else self.labels.codes]
+        return [array for array in arrays if array is not None]
 
     def with_features(
         self,

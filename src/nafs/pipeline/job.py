@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from nafs._support.budget import program_bytes
 from nafs._support.checks import check_choice
 from nafs.engines.base import Components, FeatureSize
 from nafs.engines.work import fingerprint
@@ -71,7 +72,10 @@ class Job:
     ) -> Job:
         """The job to embed a graph."""
         ids = graph.id_array if graph.has_ids else None
-        return cls(graph.adjacency, graph.features, settings, 0, dtype, resume, client, ids)
+        held = program_bytes(settings.resources.limit)
+        if held:  # the graph belongs to the program too
+            held += graph.anonymous_nbytes
+        return cls(graph.adjacency, graph.features, settings, held, dtype, resume, client, ids)
 
     @property
     def is_structural(self) -> bool:

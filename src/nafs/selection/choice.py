@@ -80,11 +80,11 @@ class Question:
     remake: Remake | None = None
 
     def sweep(
-        self, graph: Adjacency, narrow: Features, ladder: tuple[int, ...]
+        self, graph: Adjacency, narrow: Features, ladder: tuple[int, ...], *, held: int = 0
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Embeddings of the narrow features for each step of the ladder."""
+        """Embeddings of the narrow features for each step of the ladder, beside ``held`` bytes."""
         method = replace(self.method.method(ladder[-1]), ensemble="mean")
-        held = self.held + narrow.nbytes
+        held += self.held + narrow.nbytes
         return memory.sweep(
             Problem(graph, FeatureSize.of(narrow), method, self.resources, held), narrow, ladder
         )

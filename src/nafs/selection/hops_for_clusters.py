@@ -6,13 +6,17 @@ One sweep over a few leading directions of the features gives an embedding for e
 
 from __future__ import annotations
 
-from nafs._support.budget import check_limit
+import numpy as np
+
+from nafs._support.budget import check_limit, program_bytes
+from nafs._support.scratch import scratch_in
 from nafs.clustering.consensus import ClusterSearch, search_nbytes
 from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
 from nafs.smoothing.method import AUTO
 
+LIBRARIES = 96 << 20  # bytes that scikit-learn and linear algebra take beyond those of every command
 COLUMNS = 256  # leading directions of the features
 HOPS = LADDER[: LADDER.index(20) + 1]  # more smoothing adds no candidates that the others would follow
 
@@ -21,15 +25,20 @@ def search_clusters(question: Question) -> ClusterSearch:
     """Embeddings for all numbers of hops, ready to be clustered."""
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
+    limit = question.resources.limit
+    search = search_nbytes(graph.n_nodes, most, len(HOPS), in_files=limit is not None)
+    search += LIBRARIES if program_bytes(limit) else 0
     check_limit(
-        question.held + search_nbytes(graph.n_nodes, most, len(HOPS)),
-        question.resources.limit,
+        question.held + search,
+        limit,
         "looking for clusters at several numbers of hops takes",
         "raise the limit, or give a number of hops",
     )
     prepared = prepare(question.features, graph, question.preprocessing, question.centers[0])
     narrow, _ = reduce(prepared, max(COLUMNS, 4 * (most or 0)))
-    return ClusterSearch(question.sweep(graph, narrow, HOPS), most, graph=graph)
+    sweep = question.sweep(graph, narrow, HOPS, held=search)
+    allocate = np.empty if limit is None else scratch_in(None)
+    return ClusterSearch(sweep, most, graph=graph, allocate=allocate)
 
 
 def choose_for_clusters(question: Question) -> Choice:
