@@ -139,9 +139,9 @@ def signalled(words, seconds, number):
     return process.returncode, shown.decode()
 
 
-def peak_anonymous(words, timeout=300):
+def peak_anonymous(words, timeout=300, cwd=None):
     """Exit code, stderr and largest anonymous memory of a command in bytes, sampled all the time."""
-    process = subprocess.Popen(nafs(*words), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(nafs(*words), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=cwd)
     rollup, peak, ends = Path(f"/proc/{process.pid}/status"), 0, time.monotonic() + timeout
     while process.poll() is None and time.monotonic() < ends:
         try:

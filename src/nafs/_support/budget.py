@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, Parameter, Part
+from nafs._support.mapped import is_mapped
 
 LIMIT = Parameter("memory_limit")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -39,6 +40,16 @@ def counting_program(nbytes: int) -> Iterator[None]:
 def program_bytes(limit: int | None) -> int:
     """Bytes of the program itself that count towards a limit."""
     return 0 if limit is None else _program.get()
+
+
+def left_of(limit: int | None, *arrays: Any) -> int | None:
+    """What a limit leaves besides the program and its arrays; the library's limits are about that already."""
+    program = program_bytes(limit)
+    if limit is None or not program:
+        return limit
+    left = limit - program - sum(int(array.nbytes) for array in arrays if not is_mapped(array))
+    check_limit(limit - left, limit, "the program and its input take", "raise it")
+    return left
 
 
 def parse_memory(limit: Any) -> int | None:

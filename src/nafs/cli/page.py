@@ -113,11 +113,12 @@ def gather(
         reject_changes(embedding, EmbeddingOptions(), f"{name} is an embedding already", except_for=kept)
         graph = None
         if page.graph_path is None:
-            reject_changes(reading, Reading(), "there are no edges to read; name them with --graph")
+            why = "there are no edges to read; name them with --graph"
+            reject_changes(reading, Reading(), why, except_for=["memory_limit"])
         else:
             graph = read(run, page.graph_path, reading, scratch_dir=scratch_dir)
         with run.stage("vectors"):
-            vectors = Embedding.load(name, graph)
+            vectors = Embedding.load(name, graph, memory_limit=embedding.memory_limit)
         graph = _with_features_of(vectors.settings, graph)
     else:
         known = load(run, name, reading).graph if is_dataset(name) else None

@@ -11,7 +11,7 @@ from nafs._support.atomic import check_target, whole_file
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run, results
 from nafs.cli.flags import command, flag
-from nafs.cli.options import Count, Force, TableFile, TablePrinting, Threads
+from nafs.cli.options import Count, Force, MemoryLimit, TableFile, TablePrinting, Threads
 from nafs.embedding import Embedding
 from nafs.smoothing.threads import check_threads
 from nafs.writers.tables import RESULTS, write_table
@@ -47,6 +47,7 @@ def similar(
     ] = None,
     output: TableFile = None,
     n_threads: Threads = None,
+    memory_limit: MemoryLimit = None,
     force: Force = False,
 ) -> None:
     """Find the nearest nodes of some nodes, or of all.
@@ -60,7 +61,7 @@ def similar(
         raise InputError(_EVERY, " prints too much for a screen; name a file with ", Parameter("output"))
     check_table_target(output, force=force)
     with run.stage("read"):
-        vectors = Embedding.load(embedding)
+        vectors = Embedding.load(embedding, memory_limit=memory_limit)
     with run.stage("search", total=1) as advance:
         neighbors = vectors.similar(
             None if every else nodes,
@@ -69,6 +70,7 @@ def similar(
             exact=exact,
             n_threads=check_threads(n_threads),
             progress=advance,
+            memory_limit=memory_limit,
         )
     show_table(run, neighbors, output, force=force)
 

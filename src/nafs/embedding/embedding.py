@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.budget import left_of, parse_memory
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
@@ -107,6 +108,7 @@ class Embedding:
         exact: bool | None = None,
         n_threads: int | None = None,
         progress: Callable[[float], None] | None = None,
+        memory_limit: int | str | None = None,
     ) -> Any:
         """Find the nearest nodes of the given nodes.
 
@@ -122,6 +124,8 @@ class Embedding:
         n_threads : int, optional
         progress : callable, optional
             Called with the share of the work done since the last call.
+        memory_limit : int or str, optional
+            Bytes, or a string like "4GB", that may be used besides the embedding.
 
         Returns
         -------
@@ -146,6 +150,7 @@ class Embedding:
             exact=exact,
             n_threads=check_threads(n_threads),
             progress=progress,
+            memory_limit=left_of(parse_memory(memory_limit), self.matrix, self.id_array),
         )
         count = neighbors.shape[1]
         return pa.table(
@@ -383,10 +388,17 @@ class Embedding:
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], graph: Graph | None = None) -> Embedding:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        graph: Graph | None = None,
+        *,
+        memory_limit: int | str | None = None,
+    ) -> Embedding:
         """Read an embedding written by :meth:`write`, any table keyed by id, or a matrix.
 
-        With a graph, only the vectors of its nodes are returned, in its order.
+        With a graph, only the vectors of its nodes are returned, in its order. With a memory limit, large
+        tables are read by way of files.
         """
-        matrix, ids, labels, about = read_embedding(path, graph)
+        matrix, ids, labels, about = read_embedding(path, graph, memory_limit=memory_limit)
         return cls(matrix, ids, None if labels is None else read_labels(labels), about)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from nafs._support.budget import parse_memory, show_bytes
+from nafs._support.errors import MemoryLimitError, Parameter
 from nafs._support.extras import require
-from nafs._support.scratch import Allocate
+from nafs._support.scratch import Allocate, scratch_in
 
 DUCKDB_MEMORY = "1GB"
+_SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit
+_GROWTH = 32  # bytes of memory for each byte of a compressed table, at most
+_LEAST = 128 << 20  # bytes that DuckDB and Python take however small a table is
 # Nothing is fetched, installed or loaded by itself.
 _ALONE = {
     "autoinstall_known_extensions": "false",
@@ -33,6 +40,29 @@ class Bounds:
     duckdb_memory: str = DUCKDB_MEMORY
     folder: Path | None = None  # for what DuckDB spills
     threads: int | None = None
+
+
+def bounds_of(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | None:
+    """Bounds for tables that would not fit as they are read otherwise."""
+    limit = parse_memory(memory_limit)
+    sizes = [Path(name).stat().st_size for path in paths if path is not None for name in _files(path)]
+    if limit is None or sum(sizes) * _GROWTH <= max(limit, _GROWTH * _SMALL):
+        return None
+    if limit < _LEAST:
+        raise MemoryLimitError(
+            f"reading tables takes {show_bytes(_LEAST)}, more than the {show_bytes(limit)} of ",
+            Parameter("memory_limit"),
+            "; raise it, or give a saved graph",
+        )
+    folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
+    threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each takes buffers of its own
+    return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder, threads)
+
+
+def _files(path: Any) -> list[str]:
+    """Files that a path or pattern names; missing ones are reported where they are read."""
+    name = os.fspath(path)
+    return [name] if Path(name).is_file() else [found for found in glob.glob(name) if Path(found).is_file()]
 
 
 def duckdb_package() -> Any:

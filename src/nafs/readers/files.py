@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import tempfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,14 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nafs._support.budget import parse_memory, show_bytes
+from nafs._support.budget import parse_memory
 from nafs._support.checks import check_choice
-from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, MissingExtraError, Parameter
-from nafs._support.scratch import scratch_in
+from nafs._support.errors import InputError, InputTypeError, MissingExtraError, Parameter
 from nafs.graph import Graph
 from nafs.graph.adjacency import merge_edges
 from nafs.graph.storage import is_saved_graph
-from nafs.readers.database import Bounds, one_database
+from nafs.readers.database import Bounds, bounds_of, one_database
 from nafs.readers.edge_tables import read_edges
 from nafs.readers.edges import RowsRead
 from nafs.readers.explain import explain
@@ -32,9 +29,6 @@ from nafs.readers.tables import TableOptions, find_files
 
 _GRAPHML = (".graphml", ".graphml.gz")
 _GRAPHML_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zlib.error)
-_SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit
-_GROWTH = 32  # bytes of memory for each byte of a compressed table, at most
-_LEAST = 128 << 20  # bytes that DuckDB and Python take however small a table is
 
 
 def read_graph(
@@ -117,7 +111,7 @@ def read_graph(
         )
 
     def read(path: str, node_path: str | None, label_path: str | None) -> Graph:
-        bounds = _bounds(memory_limit, scratch_dir, [path, node_path, label_path])
+        bounds = bounds_of(memory_limit, scratch_dir, [path, node_path, label_path])
         options = TableOptions(delimiter, header, comment, bounds, id_type)
 
         def nodes(known: Any, renames: bool = False) -> tuple[NodeTable | None, NodeTable | None]:
@@ -186,29 +180,6 @@ def _from_matrix(
     line = f"{path}: {edges_line(adjacency, merging, listed_as='entry')}"
     features, labels = nodes(pa.array(np.arange(adjacency.n_nodes)), renames=True)
     return attach(adjacency, features, labels, [line], missing=missing)
-
-
-def _bounds(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | None:
-    """Bounds for tables that would not fit as they are read otherwise."""
-    limit = parse_memory(memory_limit)
-    sizes = [Path(name).stat().st_size for path in paths if path is not None for name in _files(path)]
-    if limit is None or sum(sizes) * _GROWTH <= max(limit, _GROWTH * _SMALL):
-        return None
-    if limit < _LEAST:
-        raise MemoryLimitError(
-            f"reading tables takes {show_bytes(_LEAST)}, more than the {show_bytes(limit)} of ",
-            Parameter("memory_limit"),
-            "; raise it, or give a saved graph",
-        )
-    folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
-    threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each takes buffers of its own
-    return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder, threads)
-
-
-def _files(path: Any) -> list[str]:
-    """Files that a path or pattern names; missing ones are reported where they are read."""
-    name = os.fspath(path)
-    return [name] if Path(name).is_file() else [found for found in glob.glob(name) if Path(found).is_file()]
 
 
 def _named_error(path: str, call: Any) -> Any:

@@ -13,6 +13,7 @@ from nafs._support.errors import InputError
 from nafs._support.json_text import parse_json
 from nafs.graph import Graph
 from nafs.graph.ids import check_unique, positions
+from nafs.readers.database import bounds_of
 from nafs.readers.join import NodeTable, row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
@@ -23,7 +24,10 @@ _MOST_HOPS = 100_000
 
 
 def read_embedding(
-    path: str | os.PathLike[str], graph: Graph | None = None
+    path: str | os.PathLike[str],
+    graph: Graph | None = None,
+    *,
+    memory_limit: int | str | None = None,
 ) -> tuple[NDArray[np.float32], Any, Any, dict[str, Any]]:
     """Vectors, ids, labels (or None) and how they were made, from a file.
 
@@ -35,6 +39,8 @@ def read_embedding(
     graph : Graph, optional
         Its nodes are wanted, in its order. Row i of a matrix without ids belongs to id i, or to the i-th
         node where ids are not 0..n-1.
+    memory_limit : int or str, optional
+        Tables that are too large for it are read by way of files.
 
     Returns
     -------
@@ -60,16 +66,16 @@ def read_embedding(
         return _checked(matrix[row_numbers(graph.id_array)], name), graph.id_array, None, {}
     if is_matrix(name):
         matrix, about = _numbers(name), _about(Path(name).with_suffix(".json"))
-        table = read_nodes(
-            str(beside), TableOptions(delimiter=",", header=True), known=known, numbers_only=True
-        )
+        options = TableOptions(delimiter=",", header=True, bounds=bounds_of(memory_limit, None, [beside]))
+        table = read_nodes(str(beside), options, known=known, numbers_only=True)
         if len(table.ids) != len(matrix):
             raise InputError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
     elif name.lower().endswith(SUFFIXES):
         ids, matrix, values, settings = read_vector_table(name)
         table, about = NodeTable(ids, matrix, labels=values, where=name), _parsed_about(settings, name)
     else:
-        table = read_nodes(name, TableOptions(), known=known, numbers_only=True)
+        options = TableOptions(bounds=bounds_of(memory_limit, None, [name]))
+        table = read_nodes(name, options, known=known, numbers_only=True)
         if table.features is None:
             raise InputError(f"{name}: there are no columns of numbers in it")
         matrix, about = table.features, _parquet_about(name) if is_parquet(name) else {}

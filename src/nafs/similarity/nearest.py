@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.budget import check_limit
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, MissingExtraError, Parameter
 from nafs.links import SCORES
@@ -41,6 +42,7 @@ def nearest(
     exact: bool | None = None,
     n_threads: int = 1,
     progress: ShareDone | None = None,
+    memory_limit: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The k nearest other rows of each query, best first.
 
@@ -58,6 +60,8 @@ def nearest(
         Threads that search an index.
     progress : callable, optional
         Called with the share of the work done since the last call.
+    memory_limit : int, optional
+        Bytes that may be used besides the matrix. Fewer queries are compared at a time where it is small.
 
     Returns
     -------
@@ -79,11 +83,12 @@ def nearest(
     if k < 1:
         raise InputError(Parameter("k"), f" must be at least 1; got {k}")
     k = min(k, n - 1)
-    rows = scored_rows(matrix, score)
     automatic = exact is None
     if exact is None:
         exact = float(len(queries)) * matrix.size <= EXACT_WORK
     n_candidates = min(n, k + 1 + _SPARE)  # the query itself is among them
+    step = _queries_at_a_time(matrix.shape, len(queries), n_candidates, exact, memory_limit)
+    rows = scored_rows(matrix, score)
     index = None
     if not exact:
         index = build_index(rows, score, progress)
@@ -91,7 +96,6 @@ def nearest(
         if automatic:
             warnings.warn(recall_note(recall), stacklevel=2)
     remaining = 1.0 if index is None else 1.0 - BUILDING
-    step = max(1, _BLOCK // max(n if exact else 1, n_candidates * matrix.shape[1]))
     neighbors, scores = np.empty((len(queries), k), np.int64), np.empty((len(queries), k), np.float32)
     for begin in range(0, len(queries), step):
         batch = queries[begin : begin + step]
@@ -107,6 +111,21 @@ def nearest(
         if progress is not None:
             progress(remaining * len(batch) / len(queries))
     return neighbors, scores
+
+
+def _queries_at_a_time(
+    shape: tuple[int, ...], n_queries: int, n_candidates: int, exact: bool, limit: int | None
+) -> int:
+    """How many queries are compared in one block; raises if the limit is too small for one."""
+    n, d = shape
+    step = max(1, _BLOCK // max(n if exact else 1, n_candidates * d))
+    if limit is None:
+        return step
+    # Unit rows and their norms, the index, and the results; then the scores and candidates of a query.
+    fixed = 4 * n * d + 24 * n + (0 if exact else 5 * n * d + 700 * n) + 40 * n_queries * n_candidates
+    each = (5 * n if exact else 0) + n_candidates * (24 * _CHUNK + 8 * d) + 64
+    check_limit(fixed + each, limit, "comparing the vectors needs", "raise it")
+    return min(step, (limit - fixed) // each)
 
 
 def scored_rows(matrix: NDArray[Any], score: str) -> NDArray[np.float32]:
