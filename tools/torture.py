@@ -127,8 +127,20 @@ def keep(cases: list[list[object]]) -> None:
     SEEDS.write_text("[\n" + ",\n".join(f"  {json.dumps(case)}" for case in known) + "\n]\n")
 
 
-def write_page(files: Progress, runs: Progress, seed: int) -> None:
-    """Put the counts between the marks on the page."""
+def totals(folder: Path, part: str) -> Progress:
+    """The counts of one part over all seeds."""
+    whole = Progress(folder, part, 0)
+    for path in sorted(folder.glob(f"{part}-*.json")):
+        one = Progress(folder, part, int(path.stem.rpartition("-")[2]))
+        whole.done, whole.seconds = whole.done + one.done, whole.seconds + one.seconds
+        whole.outcomes, whole.kinds = whole.outcomes + one.outcomes, whole.kinds + one.kinds
+        whole.bad, whole.fixed = whole.bad + one.bad, whole.fixed + one.fixed
+    return whole
+
+
+def write_page(folder: Path) -> None:
+    """Put the counts of all seeds between the marks on the page."""
+    files, runs = totals(folder, "mutations"), totals(folder, "kills")
     tried, tables = files.outcomes, files.kinds["tables"]
     rows = [
         ("damaged files tried", files.done),
@@ -144,9 +156,10 @@ def write_page(files: Progress, runs: Progress, seed: int) -> None:
     ]
     assert sum(count for _, count in rows[2:8]) == files.done
     lines = ["| | count |", "|---|---:|", *(f"| {name} | {count:,} |" for name, count in rows)]
+    seeds = ", ".join(sorted(path.stem.rpartition("-")[2] for path in folder.glob("mutations-*.json")))
     fixed = f" {files.fixed} of the files were handled badly at first, fixed and tried again."
     about = (
-        f"Written by `make torture` (seed {seed}, {(files.seconds + runs.seconds) / 60:.0f} minutes, "
+        f"Written by `make torture` (seeds {seeds}, {(files.seconds + runs.seconds) / 60:.0f} minutes, "
         f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}).{fixed if files.fixed else ''}"
     )
     text = "\n".join([BEGIN, *lines, "", about, END])
@@ -166,18 +179,18 @@ def main() -> None:
     parser.add_argument(
         "--state", type=Path, default=ROOT / "build" / "torture", help="folder for the counts"
     )
-    parser.add_argument("--only", choices=["mutations", "kills"], help="run only one part")
+    parser.add_argument("--only", choices=["mutations", "kills", "page"], help="run only one part")
     parser.add_argument("--retry", action="store_true", help="try bad cases again with the present code")
     options = parser.parse_args()
     options.state.mkdir(parents=True, exist_ok=True)
     files, runs = (Progress(options.state, part, options.seed) for part in ("mutations", "kills"))
     if options.retry:
         retry(files)
-    if options.only != "kills":
+    if options.only in (None, "mutations"):
         mutations(files, options.mutations, options.seed, options.workers)
-    if options.only != "mutations":
+    if options.only in (None, "kills"):
         kills(runs, options.kills, options.seed)
-    write_page(files, runs, options.seed)
+    write_page(options.state)
     sys.exit(int(bool(files.bad or runs.bad)))
 
 

@@ -34,6 +34,14 @@ def parquet(columns):
     return file.getvalue()
 
 
+def feather(columns):
+    file = io.BytesIO()
+    table = pa.table({"id": columns["id"], "embedding": columns["v"]})
+    with pa.ipc.new_file(file, table.schema) as out:
+        out.write_table(table)
+    return file.getvalue()
+
+
 def npy(array):
     file = io.BytesIO()
     np.save(file, array)
@@ -218,6 +226,16 @@ def kinds():
         "embedding csv": (
             {"z.csv": b"id,a,b\n" + b"".join(f"{name},{i},0.5\n".encode() for i, name in enumerate(IDS))},
             "z.csv",
+            "embedding",
+        ),
+        "embedding feather": ({"z.feather": feather(columns)}, "z.feather", "embedding"),
+        "embedding jsonl": (
+            {
+                "z.jsonl": b"".join(
+                    json.dumps({"id": k, "embedding": [i, 0.5]}).encode() + b"\n" for i, k in enumerate(IDS)
+                )
+            },
+            "z.jsonl",
             "embedding",
         ),
         "embedding about": (

@@ -64,7 +64,7 @@ def mutate(rng, name, content):
 
 def _mutate_once(rng, name, content):
     options = [_flip, _cut, _repeat, _truncate, _insert, _splice]
-    if name.endswith((".csv", ".tsv", ".txt", ".mtx", ".graphml", ".json", ".csv.gz")):
+    if name.endswith((".csv", ".tsv", ".txt", ".mtx", ".graphml", ".json", ".jsonl", ".csv.gz")):
         options += [_token] * 4 + [_line, _number, _number]
     if name.endswith(".npy"):
         options += [_header, _header, _header]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nafs._support.budget import check_limit, parse_memory
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run, peak_memory
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
@@ -84,6 +85,9 @@ class PageOptions:
     ] = True
 
 
+PROGRAM, PER_NODE = 150 << 20, 90_000  # bytes of memory that a page takes, measured and rounded up
+
+
 @dataclass(frozen=True)
 class Gathered:
     """A page before it is written."""
@@ -131,6 +135,8 @@ def gather(
             options = embedding.for_library(running, n_clusters=embedding.n_clusters or classes)
             vectors = embed(graph, **options)
         facts = show_run(time.perf_counter() - start, peak_memory())
+    needed = PROGRAM + PER_NODE * len(vectors)
+    check_limit(needed, parse_memory(embedding.memory_limit), "the page takes about", "raise it")
     with run.stage("columns"):
         columns = _columns(vectors, reading, page)
     with run.stage("collect") as advance:

@@ -24,7 +24,7 @@ def score_links(matrix: NDArray[Any], pairs: NDArray[Any], score: str = "inner")
     """
     check_choice("score", score, SCORES)
     scores = np.empty(len(pairs))
-    step = max(1, (1 << 22) // matrix.shape[1])
+    step = max(1, (1 << 19) // matrix.shape[1])
     for top in range(0, len(pairs), step):
         a, b = (matrix[pairs[top : top + step, i]].astype(np.float64) for i in range(2))
         dots = np.einsum("ij,ij->i", a, b)

@@ -62,7 +62,7 @@ def bounds_of(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds |
 def _files(path: Any) -> list[str]:
     """Files that a path or pattern names; missing ones are reported where they are read."""
     name = os.fspath(path)
-    return [name] if Path(name).is_file() else [found for found in glob.glob(name) if Path(found).is_file()]
+    return [name] if Path(name).is_file() else [file for file in glob.glob(name) if Path(file).is_file()]
 
 
 def duckdb_package() -> Any:

@@ -96,9 +96,9 @@ def _is_full(message: str) -> bool:
     )
 
 
-def shortened(value: str) -> str:
+def shortened(value: str, longest: int = _LONGEST) -> str:
     """A value as it stands in a message: its beginning, if it is long."""
-    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+    return value if len(value) <= longest else f"{value[:longest]}..."
 
 
 def _first_line(text: str) -> str:

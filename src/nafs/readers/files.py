@@ -19,7 +19,7 @@ from nafs.graph.storage import is_saved_graph
 from nafs.readers.database import Bounds, bounds_of, one_database
 from nafs.readers.edge_tables import read_edges
 from nafs.readers.edges import RowsRead
-from nafs.readers.explain import explain
+from nafs.readers.explain import explain, shortened
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
@@ -318,7 +318,7 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
     except (*_GRAPHML_DAMAGE, ParseError, networkx.NetworkXError) as error:
         if isinstance(error, PermissionError):
             raise
-        raise InputError(f"{path}: cannot be read as GraphML ({error})") from None
+        raise InputError(f"{path}: cannot be read as GraphML ({shortened(str(error), 300)})") from None
     names = _numeric_attributes(network)
     graph: Graph = _named_error(
         path, lambda: from_networkx(network, features=names or None, directed=directed, self_loops=self_loops)
