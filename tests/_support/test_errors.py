@@ -58,3 +58,12 @@ def test_every_kind_is_a_value_error_and_survives_pickling(kind, also):
         assert (copy.parts, copy.parameter) == (error.parts, error.parameter)
         assert str(copy) == str(error) == "".join(map(str, parts))
         assert copy.render(flag) == error.render(flag)
+
+
+def test_long_values_are_cut():
+    from nafs._support.errors import InputError
+
+    error = InputError("x.csv: the id " + "A" * 5000 + " comes twice; remove one")
+    assert len(str(error)) < 1300
+    assert str(error).startswith("x.csv: the id AAA")
+    assert str(error).endswith("AAA comes twice; remove one")

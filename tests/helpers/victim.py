@@ -163,7 +163,12 @@ def _lost(path, graph):
     if match is None or roles is None or "\r" in text or '"' in text or "\x0b" in text or "\x0c" in text:
         return ""  # where lines end is a matter of taste
     comments = next(
-        (int(m[1]) for note in graph.notes if (m := re.search(r"(\d+) line\(s\) skipped", note))), 0
+        (
+            int(skipped[1])
+            for note in graph.notes
+            if note.startswith(f"{path}: ") and (skipped := re.search(r"(\d+) line\(s\) skipped", note))
+        ),
+        0,
     )
     lines = [line for line in text.split("\n") if line.strip()]
     delimiters = [sign for sign in ("\t", ";", "|", ",", " ") if sign in lines[-1]]

@@ -45,6 +45,11 @@ class Parameter:
 
 
 Part = str | Parameter
+_LONGEST = 1200  # characters of a part of a message, which may hold a name or a value of any length
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 200]} ... {text[-195:]}"
 
 
 class InputError(ValueError):
@@ -77,7 +82,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, *parts: Part) -> None:
-        self.parts = parts
+        self.parts = tuple(_cut(part) if isinstance(part, str) else part for part in parts)
         self.parameter = next((part.name for part in parts if isinstance(part, Parameter)), None)
         super().__init__(self.render(str))
 
