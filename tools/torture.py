@@ -157,7 +157,10 @@ def write_page(folder: Path) -> None:
     assert sum(count for _, count in rows[2:8]) == files.done
     lines = ["| | count |", "|---|---:|", *(f"| {name} | {count:,} |" for name, count in rows)]
     seeds = ", ".join(sorted(path.stem.rpartition("-")[2] for path in folder.glob("mutations-*.json")))
-    fixed = f" {files.fixed} of the files were handled badly, or judged wrongly by the harness, at first; fixed and tried again."
+    fixed = (
+        f" {files.fixed} of the files were handled badly, or judged wrongly by the harness, at first; "
+        "fixed and tried again."
+    )
     about = (
         f"Written by `make torture` (seeds {seeds}, {(files.seconds + runs.seconds) / 60:.0f} minutes, "
         f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}).{fixed if files.fixed else ''}"
