@@ -66,19 +66,19 @@ COMMANDS = {
     "report": ["report", "few.npy", "-o", "OUT.html"],
 }
 ALONE = ("similar", "similar to all", "report")  # their input is an embedding
-LIMITS = (120, 250, 400, 700)
+LIMITS = (120, 250, 500, 700)
 QUICK = {  # one shape and limit of every command
     ("describe", "tables", 250),
     ("convert", "tables", 250),
     ("plan", "matrices", 250),
     ("embed", "saved", 250),
     ("embed on disk", "saved", 120),
-    ("embed reduced", "wide", 400),
-    ("embed auto", "saved", 400),
-    ("cluster", "saved", 400),
-    ("classify", "saved", 400),
-    ("suggest-links", "matrices", 400),
-    ("evaluate", "saved", 400),
+    ("embed reduced", "wide", 500),
+    ("embed auto", "saved", 500),
+    ("cluster", "saved", 500),
+    ("classify", "saved", 500),
+    ("suggest-links", "matrices", 500),
+    ("evaluate", "saved", 500),
     ("similar", "saved", 250),
     ("similar to all", "saved", 250),
     ("report", "saved", 700),
