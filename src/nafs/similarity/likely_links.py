@@ -23,7 +23,8 @@ from nafs.similarity.suggestions import suggest_pairs
 
 ALL_PAIRS = 500_000  # pairs; a graph with no more of them has all of them scored
 _SPARE = 20  # candidates by vectors per suggestion
-_FEWEST = 1000  # candidates by vectors
+_FEWEST = 10_000  # candidates in a whole graph, by vectors and by shared neighbors
+_FEWEST_OF_NODE = 1000  # candidates of one node
 _NEAR = 32  # candidates by shared neighbors for each node
 _HUB = 1000  # neighbors; a node with more says little about pairs of them, and makes too many
 _WORK = 1 << 22  # paths of length two that are followed at a time
@@ -69,7 +70,7 @@ def likely_links(
     if nodes is None and graph.n_nodes * (graph.n_nodes - 1) // 2 <= ALL_PAIRS:
         every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
         return _best(numbers, head, every[~are_edges(graph, every)], k)
-    many = max(_SPARE * k, _FEWEST)
+    many = max(_SPARE * k, _FEWEST if nodes is None else _FEWEST_OF_NODE)
     similar_pairs = []
     for score in SCORES:
         report = None if progress is None else (lambda share, call=progress: call(share / len(SCORES)))
