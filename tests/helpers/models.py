@@ -1,9 +1,11 @@
 """Small models to update, compared with full runs."""
 
 import numpy as np
+import scipy.sparse as sp
 from random_graphs import random_graph
 
 from nafs import Graph, embed
+from nafs.graph import read_adjacency
 from nafs.model import Model
 
 
@@ -12,8 +14,10 @@ def names(n, start=0):
 
 
 def model_of(seed, method, n=60, **options):
+    directed = options.pop("directed", False)
     A, X = random_graph(seed, n, weighted=options.pop("weighted", False))
-    return Model.build(Graph(A, X, ids=names(n)), method, n_threads=1, **options)
+    graph = Graph(read_adjacency(sp.triu(A) if directed else A, directed=directed), X, ids=names(n))
+    return Model.build(graph, method, n_threads=1, **options)
 
 
 def in_full(model):

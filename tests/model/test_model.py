@@ -63,9 +63,16 @@ def one_update(model, seed, kinds, tolerance):
     return model.update(tolerance=tolerance, **arguments)
 
 
-@given(changes(), st.booleans(), st.sampled_from(["mean", "concat"]), st.integers(0, 3))
-def test_updates_equal_full_runs(steps, weighted, ensemble, hops):
-    model = model_of(1, Method(hops, R, ensemble), weighted=weighted)
+@given(
+    changes(),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["mean", "max", "concat"]),
+    st.sampled_from(["adaptive", "adaptive", "linear", "average", "last"]),
+    st.integers(0, 3),
+)
+def test_updates_equal_full_runs(steps, weighted, directed, ensemble, weighting, hops):
+    model = model_of(1, Method(hops, R, ensemble, weighting), weighted=weighted, directed=directed)
     for seed, kinds in steps:
         one_update(model, seed, kinds, tolerance=0.0)
         assert_equal_to_full(model)
