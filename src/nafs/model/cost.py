@@ -1,7 +1,7 @@
 """How long an update takes compared with a full run, estimated while it is under way.
 
-Both estimates are sums of counts times a time for each, measured by ``python benchmarks/run.py update``. The
-machine cancels when they are compared: it is fast or slow for both.
+Both estimates are sums of counts times a time for each. The times were set from profiles of updates of
+arXiv's topology on one machine; a slow machine is slow for both, so that their ratio holds elsewhere too.
 """
 
 from __future__ import annotations

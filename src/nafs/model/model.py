@@ -577,8 +577,9 @@ def check_decision(decision: Decision) -> None:
 
 def _needs_features() -> InputError:
     return InputError(
-        "a model that can be updated needs features of its own: columns made from the edges change "
-        "everywhere with every edge"
+        "a model that can be updated needs features of its own, without structural columns, which change "
+        "everywhere with every edge: pass features, and ",
+        Parameter("structure", "none"),
     )
 
 
