@@ -16,7 +16,7 @@ from nafs.graph import Adjacency, Features, Graph
 from nafs.graph.ids import as_numpy, id_column
 from nafs.model.cost import TooMuchError, Work, full_time
 from nafs.model.drift import Drift
-from nafs.model.journal import LIST_ARRAYS, Journal
+from nafs.model.journal import LIST_ARRAYS, Journal, check_change
 from nafs.model.neighbors import NeighborLists, Rewritten
 from nafs.model.recipe import Recipe
 from nafs.model.report import UpdateReport
@@ -101,8 +101,9 @@ class Model:
         self._kept, self._allocate = kept, allocate
         self._lists, self._readers = _both_ways(adjacency, kept.capacity)
         self._spreading = Spreading(kept, method, self.n_threads)
-        self._origin: Path | None = None  # the folder that the model was loaded from or saved in
+        self._place: Place | None = None  # the folder that the model was loaded from or saved in
         self._journal: Journal | None = None  # None: only a whole model can be saved
+        self._broken = False
 
     @classmethod
     def build(
@@ -197,6 +198,7 @@ class Model:
     @property
     def matrix(self) -> NDArray[np.float32]:
         """The embedding, a row for each id."""
+        self._check()
         alive = self._nodes.alive
         rows = self._kept.embedding[: len(alive)]
         return combined(rows if alive.all() else rows[alive], self.method)
@@ -214,6 +216,7 @@ class Model:
     @property
     def graph(self) -> Graph:
         """The graph with its features as they are now."""
+        self._check()
         alive = self._nodes.alive
         adjacency = self._lists.to_adjacency(alive, directed=self.directed)
         return Graph(adjacency, self._kept.features[: len(alive)][alive], ids=self.id_array)
@@ -236,6 +239,7 @@ class Model:
         -------
         ndarray of float32
         """
+        self._check()
         if self.method.needs_stationary_state:
             raise InputError(f"embed_new cannot use the distance {self.method.distance!r}")
         places = self._nodes.places(neighbors, "neighbors")
@@ -288,6 +292,7 @@ class Model:
         -------
         UpdateReport
         """
+        self._check()
         prepared = None
         if features is not None:
             ids = id_column(features[0], "features")
@@ -308,20 +313,25 @@ class Model:
         try:
             change = self._stage(request, undo)
             result, why = self._spread(change, tolerance)
-            fresh = None if result is not None else self._full_run(request)
+            fresh = None if result is not None else self._full_run(request.nodes.alive)
         except BaseException:
             undo.take_back()
             raise
         finally:
             _kernel.release_threads()
         with uninterrupted():
-            self._nodes = request.nodes
-            if result is None:
-                assert fresh is not None
-                self._take(fresh, request)
-                rows = np.arange(len(self._nodes.ids), dtype=np.int32)
-            else:
-                rows = self._apply(result, change, request, tolerance)
+            try:
+                if result is None:
+                    assert fresh is not None
+                    self._take(fresh, request.nodes)
+                    rows = np.arange(len(self._nodes.ids), dtype=np.int32)
+                else:
+                    rows = self._apply(result, change, request, tolerance)
+                    self._nodes = request.nodes
+            except BaseException:
+                undo.take_back()
+                self._recover()
+                raise
             self._drift.count(len(request.pairs), len(request.fresh) + len(request.leaving))
         old = np.setdiff1d(change.nodes, request.fresh)
         return UpdateReport(
@@ -332,9 +342,32 @@ class Model:
             len(rows),
             result is None,
             why,
-            self._drift.note(self, features),
+            self._notes(features),
             self._nodes.ids.take(rows),
         )
+
+    def _notes(self, features: Any) -> tuple[str, ...]:
+        """What to say after an update, which is done whatever happens here."""
+        try:
+            return self._drift.note(self, features)
+        except Exception as error:
+            return (f"whether the settings still fit the graph could not be checked: {error}",)
+
+    def _recover(self) -> None:
+        """Compute everything again for the graph as it was: an update failed while it wrote states."""
+        self._broken = True
+        try:
+            self._take(self._full_run(self._nodes.alive), self._nodes)
+        except Exception:
+            return
+        self._broken = False
+
+    def _check(self) -> None:
+        if self._broken:
+            raise InputError(
+                "an update of this model failed half-way, and so did the attempt to take it back; load or "
+                "build the model again"
+            )
 
     def _grow(self, n_nodes: int) -> None:
         """Make room for more nodes, with some to spare so that most updates copy nothing."""
@@ -406,9 +439,8 @@ class Model:
             return None, "that is faster where so much changes"
         return result, ""
 
-    def _full_run(self, request: Request) -> tuple[Kept, Adjacency]:
+    def _full_run(self, alive: NDArray[np.bool_]) -> tuple[Kept, Adjacency]:
         """Everything computed from the staged edges and features, in new arrays, without removed nodes."""
-        alive = request.nodes.alive
         graph = self._lists.to_adjacency(alive, directed=self.directed)
         old = self._kept.features
         kept = Kept.empty(with_spare(graph.n_nodes), old.shape[1], self.method, self._allocate)
@@ -418,17 +450,16 @@ class Model:
         run_in_full(kept, graph, self.method, n_threads=self.n_threads)
         return kept, graph
 
-    def _take(self, fresh: tuple[Kept, Adjacency], request: Request) -> None:
+    def _take(self, fresh: tuple[Kept, Adjacency], nodes: Nodes) -> None:
         """Go over to the arrays of a full run."""
         import pyarrow as pa
 
-        self._kept, graph = fresh
-        self._nodes = Nodes(
-            request.nodes.ids.filter(pa.array(request.nodes.alive)), np.ones(graph.n_nodes, bool)
-        )
-        self._lists, self._readers = _both_ways(graph, self._kept.capacity)
-        self._spreading = Spreading(self._kept, self.method, self.n_threads)
-        self._journal = None
+        kept, graph = fresh
+        nodes = Nodes(nodes.ids.filter(pa.array(nodes.alive)), np.ones(graph.n_nodes, bool))
+        lists, readers = _both_ways(graph, kept.capacity)
+        spreading = Spreading(kept, self.method, self.n_threads)
+        self._kept, self._nodes, self._lists, self._readers = kept, nodes, lists, readers
+        self._spreading, self._journal = spreading, None
 
     def _apply(self, result: Spread, change: Change, request: Request, tolerance: float) -> NDArray[np.int32]:
         """Add the differences to the states and the embedding; returns the nodes that changed."""
@@ -437,7 +468,7 @@ class Model:
         for array in (kept.states, kept.embedding, kept.largest, kept.dropped):
             array[request.leaving] = 0
         if self._journal is not None:
-            self._journal.add(np.concatenate([rows, request.leaving]), request.pairs)
+            self._journal.add(np.concatenate([rows, change.nodes, request.leaving]), request.pairs)
         return rows
 
     def save(self, folder: Any, *, force: bool = False) -> None:
@@ -449,13 +480,16 @@ class Model:
         ----------
         folder : path
         force : bool
-            Replace another model.
+            Replace another model. What another program has saved in the folder that this model was loaded
+            from is never replaced.
         """
+        self._check()
         folder = Path(folder)
-        journal = self._journal
-        here = journal is not None and is_saved_model(folder) and folder.resolve() == journal.place.folder
-        if here and journal and (journal.empty or append(journal.place, *self._changes(journal))):
-            self._journal = Journal(journal.place, len(self._nodes.ids))
+        place, journal = self._place, self._journal
+        if place is not None and not (is_saved_model(folder) and folder.resolve() == place.folder):
+            place = None
+        if place and journal and (journal.empty or append(place, *self._changes(journal))):
+            self._journal = Journal(len(self._nodes.ids))
             return
         recipe, arrays = self.recipe.to_plain()
         about = {
@@ -469,11 +503,17 @@ class Model:
         n = len(self._nodes.ids)
         adjacency = self._lists.to_adjacency(np.ones(n, bool), directed=self.directed)
         graph = Graph(adjacency, ids=self._nodes.ids)
-        replaces = self._origin is not None and folder.exists() and folder.resolve() == self._origin
-        place = save_base(
-            folder, graph, self._kept, self._nodes.alive, about, arrays, force=force or here or replaces
+        self._place = save_base(
+            folder,
+            graph,
+            self._kept,
+            self._nodes.alive,
+            about,
+            arrays,
+            force=force or place is not None,
+            replaces=place,
         )
-        self._origin, self._journal = place.folder, Journal(place, n)
+        self._journal = Journal(n)
 
     def _changes(self, journal: Journal) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What differs from the folder: arrays and values for JSON."""
@@ -534,8 +574,8 @@ class Model:
             for change, rows in load_changes(folder):
                 model._replay(change, rows)
                 n_changes += 1
-        place = Place(folder.resolve(), about["token"], n_changes)
-        model._origin, model._journal = place.folder, Journal(place, len(model._nodes.ids))
+        model._place = Place(folder.resolve(), about["token"], n_changes)
+        model._journal = Journal(len(model._nodes.ids))
         return model
 
     def _replay(self, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -546,9 +586,10 @@ class Model:
         if about["text_ids"]:
             ids = ids.cast(pa.large_string())
         ids = pa.concat_arrays([ids, pa.array(about["ids"], ids.type)])
+        if ids.null_count:
+            raise ValueError("an id of its journal is missing")
+        check_change(arrays, self._kept, len(ids), directed=self.directed)
         alive, rows = arrays["alive"], arrays["rows"]
-        if len(alive) != len(ids) or (len(rows) and not 0 <= rows.min() <= rows.max() < len(ids)):
-            raise ValueError("a change names nodes that are not there")
         self._grow(len(ids))
         for name, array in self._kept.arrays().items():
             if name == "dropped":

@@ -93,10 +93,6 @@ class NeighborLists:
         base, tail = self._base_weights, self._tail_weights if self.weighted else None
         return _kernel.Lists(self.starts, self.counts, self._base, self._tail, base, tail)
 
-    def row(self, node: int) -> NDArray[np.int32]:
-        """Neighbours of a node."""
-        return self.entries(np.array([node]))[1]
-
     def entries(self, rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
         """Position in ``rows``, neighbour and weight of all entries of some rows."""
         counts = self.counts[rows]

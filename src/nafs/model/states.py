@@ -86,9 +86,13 @@ class Kept:
         """Arrays without any node, from ``allocate``, which fills them with zeros."""
         shapes = cls.shapes(capacity, n_columns, method)
         kept = cls(**{name: allocate(shape, dtype) for name, (shape, dtype) in shapes.items()})
-        for array in (kept.scale, kept.degrees, kept.inverse_degree):
-            array[:] = 1
+        kept.clear_spare(0)
         return kept
+
+    def clear_spare(self, n_nodes: int) -> None:
+        """Let rows without a node be those of a node without edges."""
+        for array in (self.scale, self.degrees, self.inverse_degree):
+            array[n_nodes:] = 1
 
     @classmethod
     def shapes(

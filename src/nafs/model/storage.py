@@ -27,13 +27,13 @@ from nafs._support.atomic import whole_folder
 from nafs._support.errors import InputError
 from nafs._support.npy import load_npy
 from nafs.graph import Graph
-from nafs.graph.ids import read_ids
 from nafs.model.states import Kept, blocks
 from nafs.smoothing.method import Method
 
 FORMAT, VERSION = "nafs model", 2
 MARKER = "model.json"
 _JOURNAL = re.compile(r"changes-\d{6}")
+_UNFINISHED = re.compile(r"\.changes-.*\.part")  # left by a run that was killed
 _SHARE = 0.5  # of the base that a journal may reach
 
 
@@ -60,9 +60,15 @@ def save_base(
     arrays: dict[str, NDArray[Any]],
     *,
     force: bool,
+    replaces: Place | None = None,
 ) -> Place:
-    """Write a model as a whole; the folder appears when it is complete."""
+    """Write a model as a whole; the folder appears when it is complete.
+
+    A model that ``replaces`` itself raises if the folder is not as it was left or loaded.
+    """
     token = uuid.uuid4().hex
+    if replaces is not None:
+        check_place(replaces)
     names = [MARKER, "graph", "alive.npy", *(f"{name}.npy" for name in (*Kept.names(), *arrays))]
     if folder.is_dir() and is_saved_model(folder):
         names += [entry.name for entry in folder.iterdir() if _belongs(entry.name)]
@@ -75,32 +81,51 @@ def save_base(
             np.save(part / f"{name}.npy", array, allow_pickle=False)
         about = {"format": FORMAT, "version": VERSION, "token": token, "arrays": sorted(arrays), **about}
         (part / MARKER).write_text(json.dumps(about, indent=1, ensure_ascii=False), encoding="utf-8")
+        if replaces is not None:  # writing takes a while
+            check_place(replaces)
     return Place(folder.resolve(), token, 0)
 
 
 def _belongs(name: str) -> bool:
-    return name.endswith(".npy") or _JOURNAL.fullmatch(name) is not None
+    return name.endswith(".npy") or bool(_JOURNAL.fullmatch(name) or _UNFINISHED.fullmatch(name))
+
+
+def check_place(place: Place) -> None:
+    """Raise if another program has changed a model since it was loaded or saved."""
+    folder = place.folder
+    if read_about(folder).get("token") != place.token or len(_journal(folder)) != place.n_changes:
+        raise _overtaken(folder)
+
+
+def _journal(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir() if _JOURNAL.fullmatch(entry.name))
 
 
 def _write_rows(path: Path, array: NDArray[Any], n_rows: int) -> None:
     """The rows in use; room for more is not written and takes no space on disk."""
-    file = np.lib.format.open_memmap(path, "w+", array.dtype, array.shape)
-    if array.size:
-        for top, bottom in blocks(n_rows, array[:1].size):
-            file[top:bottom] = array[top:bottom]
-        file.flush()
+    header = {
+        "descr": np.lib.format.dtype_to_descr(array.dtype),
+        "fortran_order": False,
+        "shape": array.shape,
+    }
+    with path.open("wb") as file:  # not mapped: a full disk would kill the program
+        np.lib.format.write_array_header_1_0(file, header)
+        size = file.tell() + array.nbytes
+        if array.size:
+            for top, bottom in blocks(n_rows, array[:1].size):
+                file.write(np.ascontiguousarray(array[top:bottom]).data)
+        file.truncate(size)
 
 
 def append(place: Place, arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> bool:
     """Add a change to the journal; False where a new base should be written instead."""
     folder = place.folder
+    check_place(place)
     size = sum(array.nbytes for array in arrays.values())
     base = sum(path.stat().st_blocks * 512 for path in folder.glob("*.npy"))
     journal = sum(path.stat().st_size for path in folder.glob("changes-*/*.npy"))
     if size + journal > _SHARE * base and place.n_changes:
         return False
-    if read_about(folder).get("token") != place.token:
-        raise _overtaken(folder)
     part = Path(tempfile.mkdtemp(prefix=".changes-", suffix=".part", dir=folder))
     try:
         for name, array in arrays.items():
@@ -112,9 +137,14 @@ def append(place: Place, arrays: dict[str, NDArray[Any]], about: dict[str, Any])
             os.rename(part, _change(folder, place.n_changes + 1))
         except OSError:
             raise _overtaken(folder) from None
+    except FileNotFoundError:  # the folder was replaced while this was written
+        raise _overtaken(folder) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
     place.n_changes += 1
+    for entry in folder.iterdir():
+        if _UNFINISHED.fullmatch(entry.name):
+            shutil.rmtree(entry, ignore_errors=True)
     return True
 
 
@@ -176,6 +206,7 @@ def load_base(
         shape, dtype = expected[name]
         if array.shape != shape or array.dtype != dtype or len(array) < graph.n_nodes:
             raise damaged(folder, f"{name}.npy has shape {array.shape} and type {array.dtype}")
+    kept.clear_spare(graph.n_nodes)
     alive = load_npy(folder / "alive.npy", mmap=False)
     if alive.shape != (graph.n_nodes,) or alive.dtype != bool:
         raise damaged(folder, "alive.npy does not fit the graph")
@@ -185,7 +216,7 @@ def load_base(
 
 def load_changes(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, NDArray[Any]]]]:
     """The journal, one change after another."""
-    names = sorted(entry.name for entry in folder.iterdir() if _JOURNAL.fullmatch(entry.name))
+    names = _journal(folder)
     if names != [_change(folder, number + 1).name for number in range(len(names))]:
         raise damaged(folder, "changes are missing from its journal")
     for name in names:
@@ -203,17 +234,3 @@ def method_of(about: dict[str, Any]) -> Method:
 def plain_method(method: Method) -> dict[str, Any]:
     """A method as values for JSON."""
     return asdict(method)
-
-
-def ids_to_plain(ids: Any) -> list[Any]:
-    """Ids as values for JSON."""
-    return list(ids.to_pylist())
-
-
-def ids_from_plain(values: list[Any], as_text: bool) -> Any:
-    """Ids from JSON."""
-    import pyarrow as pa
-
-    if not values:
-        return pa.array([], pa.large_string() if as_text else pa.int64())
-    return pa.array(values, pa.large_string()) if as_text else read_ids(values)
