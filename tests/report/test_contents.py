@@ -13,6 +13,7 @@ from random_graphs import random_graph
 
 from nafs import Embedding, Graph, embed, smoothing_weights
 from nafs._support.errors import InputError
+from nafs.cli.page import _with_features_of
 from nafs.pictures.layout import landmark_layout, leading_directions, quantised, tsne, turned_like
 from nafs.report import collect, read_columns, render
 from nafs.report.columns import category, columns_of_table
@@ -287,6 +288,20 @@ def test_the_command(tmp_path, capsys):
     wrong = ["report", tmp_path / "e.parquet", "--graph", tmp_path / "other", "-o", tmp_path / "x.html"]
     assert run(*wrong) == 2
     capsys.readouterr()
+
+
+def test_structural_columns_are_made_again_only_where_there_was_nothing_else(tmp_path):
+    graph, _ = graph_and_embedding()
+    bare = Graph(graph.adjacency, ids=graph.ids)
+    both = embed(graph, n_hops=2, structure=8)
+    assert _with_features_of(both.settings, bare) is bare
+    assert _with_features_of(embed(graph, n_hops=2, structure="none").settings, bare) is bare
+    made = _with_features_of(embed(bare, n_hops=2, dim=8).settings, bare)
+    assert made.features.shape == (60, 8)
+    both.write(tmp_path / "e.parquet")
+    bare.save(tmp_path / "bare")
+    page = tmp_path / "r.html"
+    assert run("report", tmp_path / "e.parquet", "--graph", tmp_path / "bare", "-o", page, "-q") == 0
 
 
 def test_an_embedding_in_text_is_not_taken_for_edges(tmp_path):

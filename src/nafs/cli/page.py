@@ -175,8 +175,10 @@ def _columns(vectors: Embedding, reading: Reading, page: PageOptions) -> list[Co
 
 
 def _with_features_of(settings: dict[str, Any], graph: Graph | None) -> Graph | None:
-    """The graph with the structural features that an embedding was made from, if it was."""
-    if graph is None or graph.features is not None or "seed" not in settings:
+    """The graph with the structural features that an embedding was made from, if it was from them alone."""
+    if graph is None or graph.features is not None:
+        return graph
+    if "seed" not in settings or "structure_share" in settings:  # its features are not in the graph
         return graph
     return with_some_features(graph, int(settings["dim"]), int(settings["seed"]))
 
