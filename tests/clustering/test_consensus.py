@@ -121,6 +121,26 @@ def test_one_embedding_has_no_vote_of_uneven_clusters(graph):
     assert set(heads) == {*ALL_HEADS} - {"absorbed"}
 
 
+@pytest.mark.parametrize("heads", [(), ("absorbed",), ("merged", "absorbed")])
+@pytest.mark.parametrize("n_hops", [1, 3])
+def test_heads_that_make_no_candidates_are_refused(heads, n_hops):
+    rows = np.random.default_rng(0).random((20, 4))
+    search = ClusterSearch([(hop, rows) for hop in range(n_hops)], 2)
+    search.heads = heads
+    with pytest.raises(ValueError, match="one of mixture, spherical, projection_mixture, subspace here"):
+        search.consensus(2)
+
+
+def test_merging_alone_needs_edges(graph):
+    rows = embed(graph, n_hops=5).matrix
+    search = ClusterSearch([(hop, rows) for hop in range(3)], 4, graph=graph.adjacency)
+    search.heads = ("absorbed",)
+    with pytest.raises(ValueError, match="subspace, merged here; got absorbed"):
+        search.consensus(4)
+    search.heads = ("merged",)
+    assert search.consensus(4).n_candidates == 30
+
+
 def uneven_graph(n=1500):
     """Six groups, one of them half of the graph; four fifths of the edges stay in a group."""
     rng = np.random.default_rng(0)

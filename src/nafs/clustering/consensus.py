@@ -33,7 +33,7 @@ from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, 
 from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
-from nafs.clustering.heads import ALL_HEADS, Labels, partitions
+from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
 from nafs.clustering.number import NUMBERS, ROWS, choose_number, number_curve
 from nafs.graph import Adjacency
 
@@ -123,7 +123,8 @@ class ClusterSearch:
     Attributes
     ----------
     heads : tuple of str
-        The heads that make candidates. Set it to leave some out, to see what they contribute.
+        The heads that make candidates. Set it to leave some out, to see what they contribute; one
+        besides ``absorbed`` must be left, and ``merged`` counts only where there is a graph.
     weigh_by_edges : bool
         Whether the assortativity of a candidate counts in its vote.
 
@@ -265,6 +266,10 @@ class ClusterSearch:
         rng = np.random.default_rng(seed)
         # Agreement between seeds alone is too weak a reason to prefer clusters of uneven size.
         names = [name for name in self.heads if name != "absorbed" or len(self.hops) >= _ENOUGH_HOPS]
+        working = [*HEADS, *(MERGED[:1] if self._edges is not None else ())]
+        if not set(names) & set(working):
+            given = ", ".join(self.heads) or "none"
+            raise InputError(f"heads must have at least one of {', '.join(working)} here; got {given}")
         labels: list[Labels] = []
         hops: list[int] = []
         heads: list[str] = []
