@@ -41,6 +41,19 @@ def test_an_embedding_comes_back_as_it_was(embedding, tmp_path, suffix, layout):
     embedding.write(path, layout=layout, force=True)
 
 
+@pytest.mark.parametrize("layout", ["list", "columns"])
+def test_text_that_looks_like_dates_stays_text(tmp_path, layout):
+    days = [f"2024-01-{day:02}" for day in range(1, 11)]
+    A, X = random_graph(0, n=10, n_features=3)
+    for ids, labels in ((days, days[::-1]), (range(10), days), (days, range(10))):
+        embedding = embed(Graph(A, X, ids=ids, labels=labels), n_hops=1)
+        embedding.write(tmp_path / "z.jsonl", layout=layout, force=True)
+        again = Embedding.load(tmp_path / "z.jsonl")
+        assert again.ids.tolist() == list(ids)
+        assert again.labels.to_arrow().to_pylist() == embedding.labels.to_arrow().to_pylist()
+        np.testing.assert_array_equal(again.matrix, embedding.matrix)
+
+
 def test_other_libraries_read_what_was_written(embedding, tmp_path):
     import pandas as pd
 

@@ -25,3 +25,8 @@ def require(module: str, purpose: str, extra: str) -> Any:
         if error.name != module:  # it is installed, but broken
             raise
         raise MissingExtraError(f"{purpose} needs {module}: pip install 'nafs[{extra}]'") from None
+
+
+def lance() -> Any:
+    """The library that reads and writes Lance datasets."""
+    return require("lance", "reading or writing Lance datasets", "lance")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nafs._support.errors import InputError
-from nafs._support.optional import lance
+from nafs._support.extras import lance
 from nafs.graph.ids import id_column
 from nafs.graph.numbers import feature_matrix
 
@@ -52,5 +52,12 @@ def _read(name: str) -> Any:
         with pa.memory_map(name) as source, pa.ipc.open_file(source) as reader:
             return reader.read_all()
     if lower.endswith(_JSON_LINES):
-        return pyarrow.json.read_json(name)
+        table = pyarrow.json.read_json(name)
+        # Text that looks like a date was written as text: read it again without guessing.
+        dates = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
+        texts = [(column, pa.string()) for column in ("id", "label") if column in dates]
+        if not texts:
+            return table
+        options = pyarrow.json.ParseOptions(explicit_schema=pa.schema(texts))
+        return pyarrow.json.read_json(name, parse_options=options)
     return lance().dataset(name).to_table()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nafs._support.atomic import check_file_target, check_target, whole_file, whole_folder
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError
-from nafs._support.optional import lance
+from nafs._support.extras import lance
 from nafs.writers.tables import RESULTS, RowsWritten, holds_lists, write_table
 
 LAYOUTS = ("list", "columns")
