@@ -34,5 +34,5 @@ assert len(messages) == (0 if _kernel.OPENMP else 1), messages
 CHECK
   echo "$build: compiled; OpenMP $([ $serial = ON ] && echo "off, warned once" || echo on)"
   PYTHONPATH=$target OPENBLAS_NUM_THREADS=1 "$PYTHON" -m pytest -q -p no:cacheprovider \
-    -W "ignore:nafs was built without OpenMP" tests/smoothing tests/engines/test_cached.py
+    -W "ignore:nafs was built without OpenMP" tests/smoothing tests/engines/test_cached.py tests/model
 done

@@ -19,4 +19,4 @@ export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktra
 export PYTHONPATH="$target" OPENBLAS_NUM_THREADS=1
 "$PYTHON" -c 'import nafs, sys; sys.exit("build/sanitize" not in nafs.__file__)'
 "$PYTHON" -m pytest -q -p no:cacheprovider tests/smoothing tests/engines/test_cached.py \
-  tests/graph
+  tests/graph tests/model

@@ -27,12 +27,17 @@ struct ListArrays {
   ListArrays(Array<const int64_t, 1> starts_, Array<const int64_t, 1> counts_, Array<const int32_t, 1> base_,
              Array<const int32_t, 1> tail_, Maybe<Array<const float, 1>> base_weights_,
              Maybe<Array<const float, 1>> tail_weights_)
-      : starts(starts_), counts(counts_), base(base_), tail(tail_), base_weights(base_weights_),
+      : starts(starts_),
+        counts(counts_),
+        base(base_),
+        tail(tail_),
+        base_weights(base_weights_),
         tail_weights(tail_weights_) {
     require(starts.size() == counts.size(), "a start and a count for each row");
-    require(base_weights.has_value() == tail_weights.has_value() &&
-                (!base_weights || (base_weights->size() == base.size() && tail_weights->size() == tail.size())),
-            "a weight for each entry of base and tail");
+    require(
+        base_weights.has_value() == tail_weights.has_value() &&
+            (!base_weights || (base_weights->size() == base.size() && tail_weights->size() == tail.size())),
+        "a weight for each entry of base and tail");
     lists.starts = starts.data(), lists.counts = counts.data();
     lists.base = base.data(), lists.tail = tail.data();
     lists.base_weights = base_weights ? base_weights->data() : nullptr;
@@ -45,8 +50,8 @@ struct ListArrays {
   void check_row(int64_t i) const {
     require(i >= 0 && i < nodes(), "rows name nodes");
     const int64_t start = lists.starts[i], count = lists.counts[i];
-    const int64_t end = start < lists.base_size ? lists.base_size
-                                                 : lists.base_size + static_cast<int64_t>(tail.size());
+    const int64_t end =
+        start < lists.base_size ? lists.base_size : lists.base_size + static_cast<int64_t>(tail.size());
     require(start >= 0 && count >= 0 && start + count <= end, "lists end within base or tail");
   }
 };
@@ -72,8 +77,8 @@ struct LimitArrays {
 
 nb::ndarray<nb::numpy, int32_t, nb::ndim<1>> run_reach(
     const ListArrays& readers, Array<const int32_t, 1> rows, Array<const float, 2> sizes,
-    Array<const float, 1> inverse_degree, Array<const uint8_t, 1> forced, const LimitArrays& limits, int64_t hop,
-    double tolerance, Array<float, 2> sums, int threads) {
+    Array<const float, 1> inverse_degree, Array<const uint8_t, 1> forced, const LimitArrays& limits,
+    int64_t hop, double tolerance, Array<float, 2> sums, int threads) {
   Reach job;
   const size_t n = readers.starts.size();
   job.nodes = n, job.groups = sizes.shape(1), job.count = rows.size();
@@ -98,8 +103,9 @@ nb::ndarray<nb::numpy, int32_t, nb::ndim<1>> run_reach(
   return {owned->data(), {owned->size()}, owner};
 }
 
-Sources sources(const ListArrays& lists, const Array<const int32_t, 1>& rows, const Array<const int32_t, 1>& position,
-                const Array<const float, 2>& before, const Array<const float, 1>& inverse_degree, int64_t groups, int64_t width) {
+Sources sources(const ListArrays& lists, const Array<const int32_t, 1>& rows,
+                const Array<const int32_t, 1>& position, const Array<const float, 2>& before,
+                const Array<const float, 1>& inverse_degree, int64_t groups, int64_t width) {
   const size_t n = lists.starts.size();
   require(static_cast<int64_t>(before.shape(1)) == width && groups > 0 && width % groups == 0,
           "differences have a column for each r and feature");
@@ -115,9 +121,9 @@ Sources sources(const ListArrays& lists, const Array<const int32_t, 1>& rows, co
 
 void run_differences(const ListArrays& lists, Array<const int32_t, 1> rows, int64_t always,
                      Array<const int32_t, 1> position, Array<const float, 2> before,
-                     Array<const float, 1> inverse_degree, Array<const float, 2> edges, const LimitArrays& limits,
-                     int64_t hop, double tolerance, Array<float, 2> out, Array<float, 2> sizes,
-                     Array<uint8_t, 1> followed, int threads) {
+                     Array<const float, 1> inverse_degree, Array<const float, 2> edges,
+                     const LimitArrays& limits, int64_t hop, double tolerance, Array<float, 2> out,
+                     Array<float, 2> sizes, Array<uint8_t, 1> followed, int threads) {
   Differences job;
   const int64_t groups = sizes.shape(1);
   job.from = sources(lists, rows, position, before, inverse_degree, groups, out.shape(1));
@@ -135,12 +141,13 @@ void run_differences(const ListArrays& lists, Array<const int32_t, 1> rows, int6
 
 void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
                const std::vector<Array<const float, 2>>& differences, const ListArrays& lists,
-               Array<const int32_t, 1> position, Array<const float, 2> before, Array<const float, 1> inverse_degree,
-               Array<const uint8_t, 1> reached, Array<const int32_t, 1> extra, Array<const float, 2> edges,
-               const LimitArrays& limits, double tolerance, Array<const int32_t, 1> earlier,
-               Array<const float, 2> x_before, Array<const float, 2> scale_before, Array<const float, 2> x,
-               Weighting weighting, double floor, bool maximum, Array<float, 4> states,
-               Array<float, 2> embedding, Array<float, 1> largest, Array<uint8_t, 1> touched, int threads) {
+               Array<const int32_t, 1> position, Array<const float, 2> before,
+               Array<const float, 1> inverse_degree, Array<const uint8_t, 1> reached,
+               Array<const int32_t, 1> extra, Array<const float, 2> edges, const LimitArrays& limits,
+               double tolerance, Array<const int32_t, 1> earlier, Array<const float, 2> x_before,
+               Array<const float, 2> scale_before, Array<const float, 2> x, Weighting weighting, double floor,
+               bool maximum, Array<float, 4> states, Array<float, 2> embedding, Array<float, 1> largest,
+               Array<uint8_t, 1> touched, int threads) {
   Apply job;
   job.hops = states.shape(1), job.groups = states.shape(2), job.features = states.shape(3);
   job.count = rows.size();
@@ -154,10 +161,9 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
     require(limits.scale.shape(0) >= n && static_cast<int64_t>(limits.scale.shape(1)) == job.groups, "scale");
   }
   job.maximum = maximum;
-  require(where.shape(0) == count && static_cast<int64_t>(where.shape(1)) == before_last && earlier.size() == count &&
-              static_cast<int64_t>(differences.size()) == before_last &&
-              reached.size() == count &&
-              extra.size() == count && touched.size() == count,
+  require(where.shape(0) == count && static_cast<int64_t>(where.shape(1)) == before_last &&
+              earlier.size() == count && static_cast<int64_t>(differences.size()) == before_last &&
+              reached.size() == count && extra.size() == count && touched.size() == count,
           "differences of each row and hop");
   require(x.shape(0) >= n && static_cast<int64_t>(x.shape(1)) == job.features && largest.size() >= n &&
               embedding.shape(0) >= n && embedding.shape(1) == (limits.average ? job.features : width) &&
@@ -172,7 +178,8 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
                 extra.data()[r] < static_cast<int64_t>(edges.shape(0)),
             "earlier rows are there");
     for (int64_t k = 0; k < before_last; ++k)
-      require(where.data()[r * before_last + k] < static_cast<int64_t>(differences[k].shape(0)), "places of differences");
+      require(where.data()[r * before_last + k] < static_cast<int64_t>(differences[k].shape(0)),
+              "places of differences");
   }
   for (size_t k = 0; k < differences.size(); ++k) {
     require(differences[k].shape(1) == width, "differences have a column for each r and feature");
@@ -194,8 +201,8 @@ void run_pack(Matrix<const float> state, int64_t begin, int64_t end, int64_t gro
   Pack job;
   job.begin = begin, job.end = end, job.groups = groups, job.first = first, job.hop = hop;
   job.hops = states.shape(1), job.all_groups = states.shape(2), job.features = states.shape(3);
-  require(begin >= 0 && end <= static_cast<int64_t>(states.shape(0)) && hop >= 0 && hop < job.hops && first >= 0 &&
-              first + groups <= job.all_groups,
+  require(begin >= 0 && end <= static_cast<int64_t>(states.shape(0)) && hop >= 0 && hop < job.hops &&
+              first >= 0 && first + groups <= job.all_groups,
           "the state fits what is kept");
   job.state = state.data();
   job.stride = rows_of(state, end, groups * job.features, "state rows");
@@ -215,27 +222,30 @@ void bind_spread(nb::module_& m) {
            "starts"_a.noconvert(), "counts"_a.noconvert(), "base"_a.noconvert(), "tail"_a.noconvert(),
            "base_weights"_a.noconvert().none(), "tail_weights"_a.noconvert().none());
   nb::class_<LimitArrays>(m, "Limits", "What decides whether differences are followed or dropped.")
-      .def("__init__",
-           [](LimitArrays* self, Array<const float, 2> scale, Array<const float, 1> largest, Array<float, 2> dropped,
-              bool average) { new (self) LimitArrays{scale, largest, dropped, average}; },
-           "scale"_a.noconvert(), "largest"_a.noconvert(), "dropped"_a.noconvert(), "average"_a);
+      .def(
+          "__init__",
+          [](LimitArrays* self, Array<const float, 2> scale, Array<const float, 1> largest,
+             Array<float, 2> dropped,
+             bool average) { new (self) LimitArrays{scale, largest, dropped, average}; },
+          "scale"_a.noconvert(), "largest"_a.noconvert(), "dropped"_a.noconvert(), "average"_a);
   m.def("reach", &run_reach, "readers"_a, "rows"_a.noconvert(), "sizes"_a.noconvert(),
         "inverse_degree"_a.noconvert(), "forced"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
         "sums"_a.noconvert(), "threads"_a,
         "The nodes that differences reach, without those where they are too small to be followed.");
-  m.def("differences", &run_differences, "lists"_a, "rows"_a.noconvert(), "always"_a, "position"_a.noconvert(),
-        "before"_a.noconvert(), "inverse_degree"_a.noconvert(), "edges"_a.noconvert(),
-        "limits"_a, "hop"_a, "tolerance"_a, "out"_a.noconvert(), "sizes"_a.noconvert(),
+  m.def("differences", &run_differences, "lists"_a, "rows"_a.noconvert(), "always"_a,
+        "position"_a.noconvert(), "before"_a.noconvert(), "inverse_degree"_a.noconvert(),
+        "edges"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a, "out"_a.noconvert(), "sizes"_a.noconvert(),
         "followed"_a.noconvert(), "threads"_a,
         "Fill `out` with the differences that follow from those of the hop before.");
-  m.def("apply", &run_apply, "rows"_a.noconvert(), "where"_a.noconvert(), "differences"_a, "lists"_a, "position"_a.noconvert(), "before"_a.noconvert(), "inverse_degree"_a.noconvert(), "reached"_a.noconvert(),
-        "extra"_a.noconvert(), "edges"_a.noconvert(), "limits"_a, "tolerance"_a, "earlier"_a.noconvert(),
-        "x_before"_a.noconvert(), "scale_before"_a.noconvert(), "x"_a.noconvert(), "weighting"_a, "floor"_a,
-        "maximum"_a, "states"_a.noconvert(), "embedding"_a.noconvert(),
+  m.def("apply", &run_apply, "rows"_a.noconvert(), "where"_a.noconvert(), "differences"_a, "lists"_a,
+        "position"_a.noconvert(), "before"_a.noconvert(), "inverse_degree"_a.noconvert(),
+        "reached"_a.noconvert(), "extra"_a.noconvert(), "edges"_a.noconvert(), "limits"_a, "tolerance"_a,
+        "earlier"_a.noconvert(), "x_before"_a.noconvert(), "scale_before"_a.noconvert(), "x"_a.noconvert(),
+        "weighting"_a, "floor"_a, "maximum"_a, "states"_a.noconvert(), "embedding"_a.noconvert(),
         "largest"_a.noconvert(), "touched"_a.noconvert(), "threads"_a,
         "Compute the differences of the last hop, and add all of them to states and embedding.");
-  m.def("pack", &run_pack, "state"_a.noconvert(), "begin"_a, "end"_a, "groups"_a, "unit"_a, "hop"_a, "first"_a,
-        "states"_a.noconvert(), "threads"_a, "Keep the state of one hop.");
+  m.def("pack", &run_pack, "state"_a.noconvert(), "begin"_a, "end"_a, "groups"_a, "unit"_a, "hop"_a,
+        "first"_a, "states"_a.noconvert(), "threads"_a, "Keep the state of one hop.");
 }
 
 }  // namespace nafs

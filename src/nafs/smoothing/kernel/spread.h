@@ -34,9 +34,9 @@ struct Limits {
   const float* scale = nullptr;    // [n][groups] d~^r
   const float* largest = nullptr;  // [n] largest value of the node's embedding
   float tolerance = 0.0f;          // share of `largest` that may be dropped at a node in all
-  bool average = true;             // the r's are averaged; otherwise the one with the largest difference counts
-  float* dropped = nullptr;        // [n] what was dropped at each node so far
-  int64_t stride = 1;              // of `dropped`
+  bool average = true;       // the r's are averaged; otherwise the one with the largest difference counts
+  float* dropped = nullptr;  // [n] what was dropped at each node so far
+  int64_t stride = 1;        // of `dropped`
 };
 
 // Which nodes the differences of some nodes reach, but for those where they are dropped.
@@ -48,8 +48,8 @@ struct Reach {
   const float* inverse_degree = nullptr;     // [n] 1 / d~
   const uint8_t* forced = nullptr;           // [n] nodes that are left out here, as they are followed anyway
   Limits limits;
-  float* sums = nullptr;                     // [n][line] zeros, before and after
-  int64_t line = 8;                          // floats of a node in `sums`: more than there are groups
+  float* sums = nullptr;  // [n][line] zeros, before and after
+  int64_t line = 8;       // floats of a node in `sums`: more than there are groups
   int threads = 1;
 };
 
@@ -58,7 +58,7 @@ struct Sources {
   int64_t groups = 1, features = 0;
   Lists lists;
   const int32_t* position = nullptr;      // [n] row of a node in `before`; -1: no difference
-  const float* before = nullptr;        // [..][groups * features]
+  const float* before = nullptr;          // [..][groups * features]
   const float* inverse_degree = nullptr;  // [n]
 };
 
@@ -69,13 +69,13 @@ struct Differences {
   const float* edges = nullptr;   // [always][groups * features] what changed edges add
   Limits limits;
   float* out = nullptr;         // [count][groups * features]
-  float* sizes = nullptr;         // [count][groups] the largest value of each
-  uint8_t* followed = nullptr;    // [count]
+  float* sizes = nullptr;       // [count][groups] the largest value of each
+  uint8_t* followed = nullptr;  // [count]
   int threads = 1;
 };
 
-// Compute the differences at the last hop; add all differences to the kept states, and what follows from them to
-// the embedding.
+// Compute the differences at the last hop; add all differences to the kept states, and what follows from them
+// to the embedding.
 struct Apply {
   int64_t groups = 1, features = 0, hops = 0, count = 0;
   const int32_t* rows = nullptr;          // [count]
@@ -92,11 +92,11 @@ struct Apply {
   const float* x = nullptr;             // [n][features] now
   Weighting weighting = Weighting::softmax;
   float floor = 0.0f;
-  bool maximum = false;          // `largest` is that of the maximum over the r's
+  bool maximum = false;        // `largest` is that of the maximum over the r's
   float* states = nullptr;     // [n][hops][groups * features]
-  float* embedding = nullptr;    // [n][features] where the r's are averaged, otherwise [n][groups * features]
-  float* largest = nullptr;      // [n]
-  uint8_t* touched = nullptr;    // [count] rows that were not dropped
+  float* embedding = nullptr;  // [n][features] where the r's are averaged, otherwise [n][groups * features]
+  float* largest = nullptr;    // [n]
+  uint8_t* touched = nullptr;  // [count] rows that were not dropped
   int threads = 1;
 };
 

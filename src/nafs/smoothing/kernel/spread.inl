@@ -22,7 +22,8 @@ inline std::vector<int32_t> reach(const Reach& job) {
   constexpr int kMostThreads = 4;  // each reads all lists, and adds up the sums of its own nodes
   const int64_t groups = job.groups, line = job.line;
   const int parts = std::min(job.threads, kMostThreads);
-  std::vector<float> sizes(job.count * line, 0.0f);  // whole vectors; behind the r's a 1 that marks sums in use
+  std::vector<float> sizes(job.count * line,
+                           0.0f);  // whole vectors; behind the r's a 1 that marks sums in use
   for (int64_t s = 0; s < job.count; ++s) {
     std::copy_n(job.sizes + s * groups, groups, sizes.data() + s * line);
     sizes[s * line + groups] = 1.0f;
@@ -50,7 +51,8 @@ inline std::vector<int32_t> reach(const Reach& job) {
     }
     for (const int32_t i : nodes) {
       float* sum = job.sums + i * line;
-      if (!job.forced[i] && is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, groups)))
+      if (!job.forced[i] &&
+          is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, groups)))
         chosen[part].push_back(i);
       std::fill(sum, sum + line, 0.0f);
     }
@@ -124,7 +126,9 @@ inline float cosine(const float* __restrict x, const float* __restrict z, int64_
   return static_cast<float>(cosine_of(dot, square, norm));
 }
 
-inline float norm_of(const float* x, int64_t f) { return static_cast<float>(std::sqrt(square_of(x, f))); }
+inline float norm_of(const float* x, int64_t f) {
+  return static_cast<float>(std::sqrt(square_of(x, f)));
+}
 
 // Weights of the hops 0..K from their distances.
 inline void weigh_hops(const Apply& job, const float* distances, float* weights) {
@@ -132,10 +136,18 @@ inline void weigh_hops(const Apply& job, const float* distances, float* weights)
   float total = 0.0f;
   for (int64_t k = 0; k < hops; ++k) {
     switch (job.weighting) {
-      case Weighting::last: weights[k] = k == hops - 1; break;
-      case Weighting::average: weights[k] = 1.0f; break;
-      case Weighting::softmax: weights[k] = std::exp(distances[k]); break;
-      case Weighting::linear: weights[k] = distances[k] > job.floor ? distances[k] : 0.0f; break;
+      case Weighting::last:
+        weights[k] = k == hops - 1;
+        break;
+      case Weighting::average:
+        weights[k] = 1.0f;
+        break;
+      case Weighting::softmax:
+        weights[k] = std::exp(distances[k]);
+        break;
+      case Weighting::linear:
+        weights[k] = distances[k] > job.floor ? distances[k] : 0.0f;
+        break;
     }
     total += weights[k];
   }
@@ -148,11 +160,17 @@ struct Row {
   float norm = 0.0f, norm_before = 0.0f;  // of the node's own features
 
   Row(int64_t hops, int64_t groups, int64_t f)
-      : last(groups * f), sizes(groups), old(f * hops), change(f), distances(2 * hops + 2),
-        weights(hops + 1), before(hops + 1) {}
+      : last(groups * f),
+        sizes(groups),
+        old(f * hops),
+        change(f),
+        distances(2 * hops + 2),
+        weights(hops + 1),
+        before(hops + 1) {}
 };
 
-// One r of one row: new states, and what is added to the embedding. Hops without a difference have null in `added`.
+// One r of one row: new states, and what is added to the embedding. Hops without a difference have null in
+// `added`.
 inline void apply_group(const Apply& job, int64_t r, int64_t g, Row& row, const float* const* added) {
   const int64_t i = job.rows[r], f = job.features, hops = job.hops, groups = job.groups;
   const int64_t earlier = job.earlier[r];
@@ -255,7 +273,8 @@ inline void pack(const Pack& job) {
 #pragma omp parallel for schedule(static) num_threads(job.threads)
   for (int64_t i = job.begin; i < job.end; ++i) {
     const float* __restrict from = job.state + i * job.stride;
-    float* __restrict to = job.states + ((i * job.hops + job.hop) * job.all_groups + job.first) * job.features;
+    float* __restrict to =
+        job.states + ((i * job.hops + job.hop) * job.all_groups + job.first) * job.features;
     for (int64_t c = 0; c < width; ++c) to[c] = from[c] * job.unit;
   }
 }
