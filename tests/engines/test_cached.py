@@ -149,6 +149,8 @@ def test_the_strategy_is_used_only_for_methods_that_it_supports():
     assert not pays(method=Method(1000)), "the distances of all hops take more than states would"
     assert not pays(n=500), "states stay in the cache anyway"
     assert not pays(n=1_000_000, width=100), "no panel stays in the cache"
+    assert not pays(n=40_000, width=100), "too few columns for threads to share a panel"
+    assert pays(n=40_000, width=256)
 
 
 def test_threads_share_a_panel_where_their_own_would_be_too_large():

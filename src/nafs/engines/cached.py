@@ -28,6 +28,7 @@ SLOTS = 8  # partial sums over panels, which fix the order of addition; also the
 LARGE = 32 << 20  # bytes of two states and a sum; smaller ones fit into the cache anyway
 OWN = 8 << 20  # bytes of the two states and the features of a panel, if each core has its own panel
 SHARED = 24 << 20  # the same, if all cores share one panel
+WIDE = 8 * _kernel.COLUMNS  # columns from which on shared panels pay: they are padded, and read twice
 _VALUES = 1 << 18  # distances that are computed at a time
 _SMALL = 1e-12  # relative to the largest value; smaller rows need float64 products
 
@@ -43,6 +44,7 @@ def pays(problem: Problem) -> bool:
         and weighting_named(method.weighting).keeps_sum
         and (not method.uses_distance or distance_named(method.distance).in_cache)
         and _nbytes(problem, 1) <= _usual_nbytes(problem)
+        and (f >= WIDE or not shares_panels(problem))
     )
 
 
