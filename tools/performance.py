@@ -20,6 +20,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from record import merge, read_lines, write_lines  # noqa: E402
 
+from nafs.reproduce.marked import fill  # noqa: E402
+
 LINES = ROOT / "docs" / "data" / "performance.json"
 SCALE = ROOT / "docs" / "data" / "scale.json"
 
@@ -42,16 +44,6 @@ def pages(lines: list[dict[str, Any]]) -> dict[Path, str]:
         tables["scale"] = scale_table(json.loads(SCALE.read_text(encoding="utf-8")))
     paths = [ROOT / "docs" / name for name in ("performance.md", "scaling.md")]
     return {path: fill(path.read_text(encoding="utf-8"), tables) for path in paths}
-
-
-def fill(text: str, tables: dict[str, list[str]]) -> str:
-    """The page with its tables written anew; tables that were never measured stay as they are."""
-    for name, rows in tables.items():
-        before, mark, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- /{name} -->")
-        if mark and end:
-            text = "\n".join([before + mark, *rows, "", end + after])
-    return text
 
 
 def table(lines: list[dict[str, Any]]) -> list[str]:

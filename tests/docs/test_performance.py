@@ -9,6 +9,8 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tools")]
 import performance  # noqa: E402
 import record  # noqa: E402
 
+from nafs.reproduce.marked import fill  # noqa: E402
+
 
 def line(benchmark, name, date, ratio=1.0, *, met=True):
     stamp = {"benchmark": benchmark, "date": date, "commit": "abc", "machine": "a computer"}
@@ -41,7 +43,7 @@ def test_a_missed_bound_is_shown_as_such():
 
 def test_only_marked_tables_are_written():
     page = "before\n<!-- hop -->\nold\n<!-- /hop -->\nafter\n"
-    assert performance.fill(page, {"hop": ["new"], "disk": ["none"]}) == (
+    assert fill(page, {"hop": ["new"], "disk": ["none"], "gone": []}) == (
         "before\n<!-- hop -->\n\nnew\n\n<!-- /hop -->\nafter\n"
     )
 
