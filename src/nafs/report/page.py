@@ -1,13 +1,7 @@
 """The page: one file that opens from disk, with nothing loaded from anywhere.
 
-The map is drawn by deck.gl, bundled at development time (``npm ci && npm run build`` in ``web/``).
-Compared were:
-
-* deck.gl 9: 0.8 MB, 0.23 MB compressed; MIT; maintained by vis.gl; draws a million points; compiles no code;
-* regl-scatterplot: 0.2 MB, MIT; regl builds its draw calls with ``Function``, which a content-security policy
-  without ``unsafe-eval`` forbids;
-* embedding-atlas: MIT; a whole application with a database in WebAssembly; a dependency of it was missing
-  from the npm registry that we build from, so its size is not measured.
+The map is drawn by deck.gl, bundled at development time (``npm ci && npm run build`` in ``web/``);
+docs/report.md compares it with other libraries.
 
 The policy of the page allows one script and one style sheet, by their hashes, and no connection.
 """
