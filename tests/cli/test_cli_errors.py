@@ -130,7 +130,7 @@ def test_bad_features_get_one_line_and_exit_code_2(place, capsys, name):
         ("embed e.csv -o e.csv", "e.csv exists already; choose another name, or overwrite it with --force"),
         ("embed e.csv -o z.csv --distance euclidean --directed", "with no --directed, or, for an embedding"),
         ("suggest-links e.csv --directed", "with no --directed"),
-        ("embed e.csv -o z.csv --half-output", "--half-output is for .npy and .parquet files"),
+        ("embed e.csv -o z.csv --half-output", "--half-output is for .npy, .parquet and .feather files"),
         ("embed e.csv -o z.npy --scheduler x --engine disk", "--scheduler is for --engine dask; got disk"),
         ("similar e.csv", "name at least one node, or use --all"),
         ("similar e.csv --all", "name a file with --output"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from command import run
+from few_rivals import only_rivals
 
 from nafs.datasets import contextual_sbm
 from nafs.graph import Graph
@@ -11,11 +12,10 @@ from nafs.rivals import RIVALS
 
 
 @pytest.fixture
-def few(monkeypatch):
+def few():
     """Three quick rivals instead of all."""
-    for name in list(RIVALS):
-        if name not in ("raw features", "SGC", "SC"):
-            monkeypatch.delitem(RIVALS, name)
+    with only_rivals({name: RIVALS[name] for name in ("raw features", "SC", "SGC")}):
+        yield
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command import run
+from few_rivals import only_rivals
 
 from nafs.datasets import Dataset, contextual_sbm
 from nafs.datasets.download import is_present
@@ -44,16 +45,16 @@ def small():
     """One small random graph in the place of every data set, small scales, and rivals that stop early."""
     graph = contextual_sbm(200, n_classes=3, n_features=20, signal=2.0, seed=0)
     split = random_splits(graph, count=1)[0]
-    with pytest.MonkeyPatch.context() as patch:
+    short = {
+        name: replace(rival, settings={**rival.settings, **SHORT.get(name, {})})
+        for name, rival in RIVALS.items()
+        if name in KEPT
+    }
+    with pytest.MonkeyPatch.context() as patch, only_rivals(short):
         for module in (comparison, sparsity, arxiv, smoothing_speed, ablation, efficiency, maps):
             patch.setattr(module, "dataset", lambda name: Dataset(name, "a stand-in", graph, split))
         patch.setattr(quality, "data_of", lambda name: Dataset(name, "a stand-in", graph, split))
         patch.setattr(quality, "present", lambda names: list(names[:2]))
-        for name, rival in list(RIVALS.items()):
-            if name not in KEPT:
-                patch.delitem(RIVALS, name)
-            elif name in SHORT:
-                patch.setitem(RIVALS, name, replace(rival, settings={**rival.settings, **SHORT[name]}))
         patch.setattr(arxiv, "is_present", lambda _: True)
         patch.setattr(smoothing_speed, "GROUPS", {"degree below 9": (0, 9), "all nodes": (0, np.inf)})
         patch.setattr(maps, "HOPS", (0, 5))

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -21,21 +22,16 @@ def binaries():
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
+def postgres():
     """A function that runs SQL in a server of its own, which listens on a socket in a temporary folder."""
     path = binaries()
     if path is None:
         pytest.skip("PostgreSQL is not installed")
-    folder = tmp_path_factory.mktemp("pg")
     user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    if user and shutil.which("runuser") is None:
+        pytest.skip("PostgreSQL does not run as root, and there is no runuser")
+    folder = Path(tempfile.mkdtemp(prefix="nafs-pg-"))  # pytest's own folders are closed to other users
     if user:
-        if shutil.which("runuser") is None:
-            pytest.skip("PostgreSQL does not run as root, and there is no runuser")
-        for parent in (folder, *folder.parents):
-            if parent.stat().st_uid == 0 and str(parent).startswith(
-                str(tmp_path_factory.getbasetemp().parent)
-            ):
-                parent.chmod(0o755)
         shutil.chown(folder, "postgres")
     environment = os.environ | {"PATH": path}
 
@@ -59,6 +55,7 @@ def postgres(tmp_path_factory):
         yield lambda sql: call(*words, input=sql).stdout.splitlines()
     finally:
         call("pg_ctl", "-D", f"{folder}/data", "-m", "immediate", "stop")
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")

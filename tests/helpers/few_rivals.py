@@ -1,0 +1,19 @@
+"""Fewer rivals for a while; afterwards the registry has its own entries in its own order again."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from nafs.rivals import RIVALS
+
+
+@contextmanager
+def only_rivals(chosen: Mapping[str, Any]) -> Iterator[None]:
+    everything = dict(RIVALS)
+    try:
+        RIVALS.clear()
+        RIVALS.update(chosen)
+        yield
+    finally:
+        RIVALS.clear()
+        RIVALS.update(everything)
