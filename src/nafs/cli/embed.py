@@ -18,7 +18,9 @@ from nafs.cli.update import kept_embedding
 from nafs.embedding import Embedding, embedding_of
 from nafs.engines.leftovers import announce_output, remove_leftovers
 from nafs.engines.progress import Progress
+from nafs.model import without_structure
 from nafs.pipeline import Decision, Job, Outcome, decide, execute
+from nafs.smoothing.method import AUTO
 from nafs.writers.embeddings import check_embedding_target, write_embedding_table
 from nafs.writers.tables import ARROW, PARQUET
 
@@ -98,6 +100,9 @@ def embed(
         )
     if keep is not None:
         check_keeping(keep, running, dtype, force=force)
+        if settings.structure == AUTO:
+            run.notes.append("structural columns were not tried, as updates cannot follow them")
+        settings = without_structure(settings)
     graph = read(run, edges, reading, scratch_dir=beside(settings.resources.work_dir))
     job = Job.of(graph, settings, dtype=dtype, resume=running.resume, client=running.client)
     run.notes += job.notes

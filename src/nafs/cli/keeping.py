@@ -25,15 +25,20 @@ _AGAIN = ("source", "target", "id_column", "id_type", "delimiter", "header", "co
 
 def check_keeping(folder: str, running: RunOptions, dtype: str, *, force: bool) -> None:
     """Raise, before any work is done, if a model cannot be kept."""
-    target = Path(folder)
-    check_target(target, force=force)
-    if target.exists() and not is_saved_model(target):
-        raise OutputExistsError(f"{folder} exists and is no saved model; it is left alone")
+    check_model_target(folder, force=force)
     for name in ("resume", "client"):
         if getattr(running, name):
             raise InputError(Parameter("keep"), " cannot be combined with ", Parameter(name))
     if dtype == "float16":
         raise InputError(Parameter("keep"), " cannot be combined with ", Parameter("dtype", dtype))
+
+
+def check_model_target(folder: str, *, force: bool) -> None:
+    """Raise, before any work is done, if a model cannot be saved in a folder."""
+    target = Path(folder)
+    if target.exists() and not is_saved_model(target):
+        raise OutputExistsError(f"{folder} exists and is no saved model; it is left alone")
+    check_target(target, force=force)
 
 
 def announce_model(run: Run, decision: Decision, graph: Graph, folder: str) -> None:

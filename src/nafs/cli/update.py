@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from nafs._support.errors import InputError, Parameter
+from nafs._support.scratch import Allocate, scratch_in
 from nafs.cli.flags import command, flag
-from nafs.cli.options import OUTPUT, Force, Printing, Threads
+from nafs.cli.keeping import check_model_target
+from nafs.cli.options import OUTPUT, Force, MemoryLimit, Printing, Threads
 from nafs.cli.reading import READING, stdin_as_file
 from nafs.embedding import Embedding
 from nafs.model import Model
@@ -73,10 +77,11 @@ class ChangedReading:
         ),
     ] = None
 
-    def over(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """The options of the model's own tables, with those given here instead."""
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that count instead of those of the model's own tables."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return kept | {name: value for name, value in own.items() if value is not None}
+        return {name: value for name, value in own.items() if value is not None}
 
 
 @command
@@ -125,6 +130,7 @@ def update(
         ),
     ] = "list",
     n_threads: Threads = None,
+    memory_limit: MemoryLimit = None,
     force: Force = False,
 ) -> None:
     """Update an embedding: new nodes, new and removed edges, changed features.
@@ -143,19 +149,23 @@ def update(
             check_embedding_target(target, layout, force=force)
     if output is not None and output == changed:
         raise InputError(Parameter("output"), " and ", Parameter("changed"), f" are the same file, {output}")
+    kept_in = model if keep is None else keep
+    if Path(kept_in).resolve() != Path(model).resolve():
+        check_model_target(kept_in, force=force)
     with run.stage("load"):
-        kept = Model.load(model, n_threads=n_threads)
+        allocate: Allocate = np.zeros if memory_limit is None else scratch_in(Path(kept_in).resolve().parent)
+        kept = Model.load(model, n_threads=n_threads, memory_limit=memory_limit, allocate=allocate)
     paths = [getattr(changes, entry.name) for entry in fields(changes)]
     with run.stage("update"), stdin_as_file(paths) as (named, _):
         files = Files(**dict(zip((entry.name for entry in fields(changes)), named, strict=True)))
-        report, notes = update_from_files(kept, files, reading.over(kept.settings.get("reading", {})))
+        report, notes = update_from_files(kept, files, kept.settings.get("reading", {}), given=reading.given)
     run.notes += notes
     with run.stage("write"):
         if output is not None:
             kept_embedding(kept).write(output, layout=layout, force=force)
         if changed is not None:
             kept_embedding(kept, report.ids).write(changed, layout=layout, force=force)
-        kept.save(model if keep is None else keep, force=force)
+        kept.save(kept_in, force=force)
     where = [target for target in (output, changed) if target is not None]
     run.finish(
         "update",
@@ -163,13 +173,13 @@ def update(
             ("nodes", f"{report.n_nodes:,}"),
             ("changes", f"{report.new:,} new, {report.removed:,} removed, {report.changed:,} changed nodes"),
             ("recomputed", report.recomputed_text()),
-            ("model", model if keep is None else keep),
+            ("model", kept_in),
             *(("result", target) for target in where),
         ],
         {
             "output": output,
             "changed_output": changed,
-            "model": model if keep is None else keep,
+            "model": kept_in,
             "nodes": report.n_nodes,
             "new": report.new,
             "removed": report.removed,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.budget import check_limit, left_of, parse_memory
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, Graph
@@ -22,7 +23,7 @@ from nafs.model.recipe import Recipe
 from nafs.model.report import UpdateReport
 from nafs.model.request import Nodes, Request, read_request
 from nafs.model.spread import Change, Spread, Spreading
-from nafs.model.states import Kept, Tick, blocks, combined, run_in_full, with_spare
+from nafs.model.states import Kept, Tick, blocks, combined, run_in_full, run_nbytes, with_spare
 from nafs.model.storage import (
     Place,
     append,
@@ -42,7 +43,7 @@ from nafs.readers.anything import as_graph
 from nafs.smoothing import _kernel
 from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
-from nafs.smoothing.method import Method
+from nafs.smoothing.method import AUTO, Method
 from nafs.smoothing.threads import check_threads
 from nafs.smoothing.weightings import weighting_named
 
@@ -90,6 +91,7 @@ class Model:
         self_loops: bool = False,
         n_threads: int | None = None,
         allocate: Allocate = np.zeros,
+        limit: int | None = None,
     ) -> None:
         adjacency = graph.adjacency
         self.method, self.recipe = method, recipe
@@ -98,7 +100,7 @@ class Model:
         self.n_threads = check_threads(n_threads)
         self._drift = Drift() if drift is None else drift
         self._nodes = Nodes(graph.id_array, np.ones(graph.n_nodes, bool))
-        self._kept, self._allocate = kept, allocate
+        self._kept, self._allocate, self._limit = kept, allocate, limit
         self._lists, self._readers = _both_ways(adjacency, kept.capacity)
         self._spreading = Spreading(kept, method, self.n_threads)
         self._place: Place | None = None  # the folder that the model was loaded from or saved in
@@ -144,7 +146,7 @@ class Model:
         """
         graph = as_graph(graph)
         if isinstance(settings, Settings):
-            decision = decide(Job.of(graph, settings))
+            decision = decide(Job.of(graph, without_structure(settings)))
             return cls.execute(decision, graph, allocate=allocate, progress=progress)
         if graph.features is None:
             raise _needs_features()
@@ -342,7 +344,7 @@ class Model:
             len(rows),
             result is None,
             why,
-            self._notes(features),
+            (*([request.note] if request.note else []), *self._notes(features)),
             self._nodes.ids.take(rows),
         )
 
@@ -443,11 +445,17 @@ class Model:
         """Everything computed from the staged edges and features, in new arrays, without removed nodes."""
         graph = self._lists.to_adjacency(alive, directed=self.directed)
         old = self._kept.features
+        limit = self._limit
+        if limit is not None:
+            held = graph.nbytes + self._lists.nbytes
+            needed = held + run_nbytes(graph.n_nodes, old.shape[1], self.method, 1)
+            check_limit(needed, limit, "so much changes that a full run is due, which needs", "raise it")
+            limit -= held
         kept = Kept.empty(with_spare(graph.n_nodes), old.shape[1], self.method, self._allocate)
         rows = np.flatnonzero(alive)
         for top, bottom in blocks(len(rows), old.shape[1]):
             kept.features[top:bottom] = old[rows[top:bottom]]
-        run_in_full(kept, graph, self.method, n_threads=self.n_threads)
+        run_in_full(kept, graph, self.method, n_threads=self.n_threads, limit=limit)
         return kept, graph
 
     def _take(self, fresh: tuple[Kept, Adjacency], nodes: Nodes) -> None:
@@ -540,7 +548,14 @@ class Model:
         return arrays, about
 
     @classmethod
-    def load(cls, folder: Any, *, n_threads: int | None = None) -> Model:
+    def load(
+        cls,
+        folder: Any,
+        *,
+        n_threads: int | None = None,
+        memory_limit: int | str | None = None,
+        allocate: Allocate = np.zeros,
+    ) -> Model:
         """Read a saved model.
 
         States stay on disk until they are needed. Updates change the folder only when :meth:`save` is called.
@@ -549,12 +564,17 @@ class Model:
         ----------
         folder : path
         n_threads : int, optional
+        memory_limit : int or str, optional
+            Bytes, or a text such as "4GB", that full runs stay within besides the arrays from ``allocate``.
+        allocate : callable
+            Allocates large arrays, filled with zeros.
 
         Returns
         -------
         Model
         """
         folder = Path(folder)
+        limit = left_of(parse_memory(memory_limit))
         about = read_about(folder)
         with reading(folder):
             method = method_of(about)
@@ -568,6 +588,8 @@ class Model:
                 drift=Drift.from_plain(about["drift"]),
                 self_loops=bool(about["self_loops"]),
                 n_threads=n_threads,
+                allocate=allocate,
+                limit=limit,
             )
             model._nodes = Nodes(graph.id_array, alive)
             n_changes = 0
@@ -601,6 +623,21 @@ class Model:
                 part.write(Rewritten(*(arrays[f"{name}_{what}"] for what in LIST_ARRAYS)))  # type: ignore[arg-type]
         self._nodes = Nodes(ids, alive)
         self._drift = Drift.from_plain(about["drift"])
+
+
+def without_structure(settings: Settings) -> Settings:
+    """Settings for a model: structural columns are not tried, and an error if they were asked for.
+
+    Examples
+    --------
+    >>> from nafs.model.model import without_structure
+    >>> from nafs.pipeline import Settings
+    >>> without_structure(Settings.of(n_hops="auto")).structure
+    'none'
+    """
+    if settings.preparations.structure not in (AUTO, "none"):
+        raise _needs_features()
+    return replace(settings, preparations=replace(settings.preparations, structure="none"))
 
 
 def check_decision(decision: Decision) -> None:

@@ -34,6 +34,7 @@ def update_from_files(
     files: Files,
     reading: Mapping[str, Any],
     *,
+    given: Mapping[str, Any] | None = None,
     tolerance: float | None = None,
 ) -> tuple[UpdateReport, list[str]]:
     """Update a model from tables; returns what was done and notes on how the tables were read.
@@ -43,7 +44,10 @@ def update_from_files(
     model : Model
     files : Files
     reading : mapping
-        Options of :func:`nafs.read_graph`: those that the model's own tables were read with, or others.
+        Options of :func:`nafs.read_graph` that the model's own tables were read with. Columns that a table
+        does not have are ignored.
+    given : mapping, optional
+        Options that count instead. Columns that a table does not have are errors.
     tolerance : float, optional
         As in :meth:`Model.update`.
     """
@@ -58,33 +62,44 @@ def update_from_files(
             " and ",
             Parameter("remove_nodes"),
         )
+    chosen = dict(reading) | dict(given or {})
     options = TableOptions(
-        reading.get("delimiter"),
-        reading.get("header"),
-        reading.get("comment"),
+        chosen.get("delimiter"),
+        chosen.get("header"),
+        chosen.get("comment"),
         None,
-        reading.get("id_type", "auto"),
+        chosen.get("id_type", "auto"),
     )
+
+    def column(path: str, name: str) -> Any:
+        wanted = chosen.get(name)
+        return wanted if given and name in given else _there(path, options, wanted)
+
     known = model.id_array
     notes: list[str] = []
     changes: dict[str, Any] = {}
     for name in ("edges", "remove_edges"):
         path = getattr(files, name)
         if path is not None:
-            changes[name] = _edges(path, options, reading, notes, weighted=name == "edges")
+            roles = {role: column(path, role) for role in ("source", "target")}
+            weighted = name == "edges" and chosen.get("weight") is not False
+            roles["weight"] = column(path, "weight") if weighted else False
+            table = read_edges(path, options, **roles)
+            notes += [table.columns, *table.notes]
+            ends = (table.ids.take(np.asarray(table.sources)), table.ids.take(np.asarray(table.targets)))
+            changes[name] = (*ends, table.weights) if name == "edges" else ends
     if files.remove_nodes is not None:
         path = files.remove_nodes
-        wanted = _there(path, options, reading.get("id_column"))
-        ids, _, note = read_rows(path, options, [], known=known, id_column=wanted)
+        ids, _, note = read_rows(path, options, [], known=known, id_column=column(path, "id_column"))
         changes["remove_nodes"] = ids
         notes.append(note)
     if files.features is not None:
         path = files.features
-        wanted = _there(path, options, reading.get("id_column"))
+        wanted = column(path, "id_column")
         ids, table, note = read_rows(path, options, columns_of(model.recipe), known=known, id_column=wanted)
         changes["features"] = ids, table
         notes.append(note)
-    _refuse_missing(known, changes, str(reading.get("missing", "error")))
+    _refuse_missing(known, changes, str(chosen.get("missing", "error")))
     if tolerance is not None:
         changes["tolerance"] = tolerance
     report = model.update(**changes)
@@ -98,24 +113,15 @@ def _there(path: str, options: TableOptions, column: Any) -> Any:
     return column if column in Table(path, options).columns else None
 
 
-def _edges(
-    path: str, options: TableOptions, reading: Mapping[str, Any], notes: list[str], *, weighted: bool
-) -> tuple[Any, ...]:
-    roles = {name: _there(path, options, reading.get(name)) for name in ("source", "target")}
-    weight = reading.get("weight")
-    weight = False if weight is False or not weighted else _there(path, options, weight)
-    table = read_edges(path, options, weight=weight, **roles)
-    notes += [table.columns, *table.notes]
-    ends = (table.ids.take(np.asarray(table.sources)), table.ids.take(np.asarray(table.targets)))
-    return (*ends, table.weights) if weighted else ends
-
-
 def _refuse_missing(known: Any, changes: Mapping[str, Any], missing: str) -> None:
     """Raise where new nodes have no row of features, unless zeros may stand for it."""
     if "edges" not in changes or missing == "zeros":
         return
     import pyarrow as pa
 
+    if "remove_nodes" in changes:  # a node that is removed and comes back is new
+        gone = positions(*same_kind(changes["remove_nodes"], known)) >= 0
+        known = known.filter(pa.array(~gone))
     ends = pa.concat_arrays(list(changes["edges"][:2])).unique()
     new = ends.filter(pa.array(positions(*same_kind(known, ends)) < 0))
     if "features" in changes:

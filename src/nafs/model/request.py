@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
-from nafs.graph.adjacency import Merging, merge_edges
+from nafs.graph.adjacency import merge_edges
 from nafs.graph.ids import id_column, positions, same_kind
 from nafs.model.neighbors import NeighborLists, Pairs
+from nafs.readers.summary import edges_line
 
 _NONE = np.zeros(0, np.int64)
 
@@ -57,8 +58,8 @@ class Request:
     refeatured : ndarray of places
         Nodes with new features.
     rows : ndarray of shape (len(refeatured), f)
-    merging : Merging or None
-        What was merged or dropped among the new edges.
+    note : str
+        What became of the new edges, such as what was merged or dropped.
     """
 
     nodes: Nodes
@@ -67,7 +68,7 @@ class Request:
     pairs: Pairs
     refeatured: NDArray[np.int64]
     rows: NDArray[np.float32]
-    merging: Merging | None = None
+    note: str = ""
 
     @property
     def leaving(self) -> NDArray[np.int64]:
@@ -107,7 +108,7 @@ def read_request(
         cuts.append(_existing(nodes, lists, a, b))
         if not directed:
             cuts.append(_existing(nodes, lists, b, a))
-    new, merging = _new_edges(places, edges, directed=directed, self_loops=self_loops)
+    new, note = _new_edges(places, edges, directed=directed, self_loops=self_loops)
     pairs = _last_of_each([*cuts, new])
 
     refeatured, rows = places.get("features", _NONE), np.zeros((0, n_columns), np.float32)
@@ -118,7 +119,7 @@ def read_request(
     was_there = np.zeros(len(after.alive), bool)
     was_there[: len(nodes.alive)] = nodes.alive
     fresh = np.flatnonzero(after.alive & ~was_there)
-    return Request(after, removed, fresh, pairs, refeatured, rows, merging)
+    return Request(after, removed, fresh, pairs, refeatured, rows, note)
 
 
 def check_rows(rows: Any, n_rows: int, n_columns: int) -> NDArray[np.float32]:
@@ -211,10 +212,10 @@ def _new_edges(
     *,
     directed: bool,
     self_loops: bool,
-) -> tuple[Pairs, Merging | None]:
+) -> tuple[Pairs, str]:
     """New entries, merged by the rules that a graph is read by."""
     if edges is None or not len(places["edges 0"]):
-        return _joined([]), None
+        return _joined([]), ""
     sources, targets = places["edges 0"], places["edges 1"]
     weights: Any = np.ones(len(sources), bool)
     if len(edges) > 2 and edges[2] is not None:
@@ -233,7 +234,7 @@ def _new_edges(
         unique[adjacency.indices].astype(np.int32),
         np.ones(adjacency.n_stored, np.float32) if values is None else values,
     )
-    return pairs, merging
+    return pairs, f"new edges: {edges_line(adjacency, merging)}"
 
 
 def _joined(parts: list[Pairs]) -> Pairs:

@@ -302,8 +302,8 @@ def tolerances(method: Method, total: float) -> NDArray[np.float64]:
         return np.zeros(0)
     later = np.ones(hops) if method.weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)
     # Few nodes are reached by the first hops, so nothing is gained by dropping there.
-    shares = (1 - _LAST) * 0.5 ** np.arange(hops - 2, -1, -1)
-    return np.asarray(total * np.append(shares, _LAST) / later)
+    shares = np.append((1 - _LAST) * 0.5 ** np.arange(hops - 2, -1, -1), _LAST)
+    return np.asarray(total * shares / shares.sum() / later)
 
 
 def _from_changed_edges(change: Change, kept: Kept, lists: NeighborLists, k: int) -> NDArray[np.float32]:

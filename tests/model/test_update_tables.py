@@ -1,0 +1,116 @@
+"""Tables and settings of a model: what is read, what is refused before any work, and what is said."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from models import model_of
+from typer.testing import CliRunner
+
+from nafs import Graph
+from nafs._support.errors import InputError, MemoryLimitError
+from nafs.cli.app import app
+from nafs.model import Model
+from nafs.model.spread import tolerances
+from nafs.pipeline import Job, Settings, decide
+from nafs.smoothing import Method
+
+METHOD = Method(2, (0.0, 0.5))
+
+
+def run(*arguments, fails=False):
+    result = CliRunner().invoke(app, [str(part) for part in arguments])
+    assert (result.exit_code != 0) == fails, result.output
+    return " ".join(f"{result.output} {result.exception}".split())
+
+
+@pytest.fixture
+def model(tmp_path):
+    rng = np.random.default_rng(0)
+    ids = [f"p{i}" for i in range(30)]
+    pd.DataFrame({"from": rng.choice(ids, 60), "to": rng.choice(ids, 60)}).to_csv(
+        tmp_path / "edges.csv", index=False
+    )
+    pd.DataFrame({"id": ids, "a": rng.random(30), "b": rng.random(30)}).to_csv(
+        tmp_path / "nodes.csv", index=False
+    )
+    tables = [tmp_path / "edges.csv", "-f", tmp_path / "nodes.csv", "--source", "from", "--target", "to"]
+    run("embed", *tables, "--hops", 2, "-o", tmp_path / "v.csv", "--keep", tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_columns_that_were_named_must_be_there(model, tmp_path):
+    (tmp_path / "more.csv").write_text("source,target\np1,p2\np1,p2\np3,p3\n")
+    output = run("update", model, "--edges", tmp_path / "more.csv", "--source", "form", fails=True)
+    assert "form" in output
+    assert "source" in output
+    output = run("update", model, "--edges", tmp_path / "more.csv")  # "from" was remembered only
+    assert "1 repeated" in output
+    assert "1 self-loop dropped" in output
+    (tmp_path / "gone.csv").write_text("name\np1\n")
+    assert "nmae" in run("update", model, "--remove-nodes", tmp_path / "gone.csv", "--id", "nmae", fails=True)
+    run("update", model, "--remove-nodes", tmp_path / "gone.csv", "--id", "name")
+
+
+def test_a_removed_node_does_not_come_back_without_features(model, tmp_path):
+    (tmp_path / "more.csv").write_text("source,target\np1,p2\n")
+    (tmp_path / "gone.csv").write_text("id\np1\n")
+    changes = ["--edges", tmp_path / "more.csv", "--remove-nodes", tmp_path / "gone.csv"]
+    assert "no features ('p1')" in run("update", model, *changes, fails=True)
+    run("update", model, *changes, "--missing", "zeros")
+
+
+def test_the_target_is_checked_before_the_work(model, tmp_path, monkeypatch):
+    (tmp_path / "gone.csv").write_text("id\np1\n")
+    (tmp_path / "other").mkdir()
+    monkeypatch.setattr(Model, "load", None)
+    changes = ["--remove-nodes", tmp_path / "gone.csv"]
+    assert "is no saved model" in run("update", model, *changes, "--keep", tmp_path / "other", fails=True)
+    assert "does not exist" in run("update", model, *changes, "--keep", tmp_path / "a" / "b", fails=True)
+
+
+def test_what_was_merged_is_reported():
+    report = model_of(0, METHOD).update(edges=(["n1", "n1", "n2"], ["new", "new", "n2"]))
+    assert report.notes == (
+        "new edges: 3 rows make 1 undirected edge (direction dropped; 1 repeated; 1 self-loop dropped)",
+    )
+
+
+def weak_features():
+    """Two dense blocks with features that say nothing."""
+    rng = np.random.default_rng(0)
+    block = np.arange(120) % 2
+    A = np.triu(rng.random((120, 120)) < np.where(block[:, None] == block, 0.15, 0.01), 1)
+    return Graph((A | A.T).astype(float), rng.normal(size=(120, 4)))
+
+
+def test_structural_columns_are_not_tried_for_a_model():
+    graph, settings = weak_features(), Settings.of(n_hops="auto", n_clusters=2, n_threads=1)
+    assert decide(Job.of(graph, settings)).job.depends_on_edges
+    assert Model.build(graph, settings).settings["structure"] == "none"
+    with pytest.raises(InputError, match="structure='none'"):
+        Model.build(graph, Settings.of(n_hops=2, structure=8))
+
+
+def test_a_full_run_stays_within_a_limit(tmp_path, monkeypatch):
+    model_of(0, METHOD).save(tmp_path / "model")
+    monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+    small = Model.load(tmp_path / "model", n_threads=1, memory_limit=1000)
+    before = small.matrix.copy()
+    with pytest.raises(MemoryLimitError, match="full run"):
+        small.update(edges=(["n1"], ["new"]))
+    np.testing.assert_array_equal(small.matrix, before)
+    assert Model.load(tmp_path / "model", memory_limit="1GB").update(edges=(["n1"], ["new"])).full
+
+
+def test_a_limit_of_the_command(model, tmp_path):
+    (tmp_path / "gone.csv").write_text("id\np1\n")
+    run("update", model, "--remove-nodes", tmp_path / "gone.csv", "--memory-limit", "2GB")
+    assert Model.load(model).n_nodes == 29
+
+
+@pytest.mark.parametrize("weighting", ["adaptive", "last"])
+def test_what_all_hops_may_drop_adds_up_to_the_total(weighting):
+    for hops in range(1, 21):
+        later = np.ones(hops) if weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)
+        shown = tolerances(Method(hops, (0.5,), weighting=weighting), 1e-5) * later
+        assert shown.sum() <= 1e-5 * (1 + 1e-12)
