@@ -1,14 +1,18 @@
 """Models that were loaded, written by two programs at once, interrupted or damaged."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from models import assert_equal_to_full, model_of
 
 from nafs import Graph
 from nafs._support.errors import InputError
+from nafs._support.npy import load_npy
 from nafs.graph import read_adjacency
-from nafs.model import Model
+from nafs.model import Model, storage
 from nafs.model.spread import Spreading
+from nafs.model.storage import _write_rows
 from nafs.smoothing import Method
 
 METHOD = Method(2, (0.0, 0.5))
@@ -174,6 +178,53 @@ def test_journals_of_other_types_are_named(tmp_path, name, dtype):
     np.save(path, np.load(path).astype(dtype))
     with pytest.raises(InputError, match=f"is damaged.*{name}"):
         Model.load(folder)
+
+
+def test_arrays_are_written_with_their_spare_rows(tmp_path):
+    array = np.arange(24.0, dtype=np.float32).reshape(6, 4)
+    _write_rows(tmp_path / "x.npy", array, 4)
+    again = load_npy(tmp_path / "x.npy")
+    np.testing.assert_array_equal(again[:4], array[:4])
+    assert not again[4:].any()
+    with pytest.raises(OSError, match="No space"):
+        _write_rows(Path("/dev/full"), array, 4)
+
+
+def test_a_model_that_cannot_grow_stays_as_it_was(monkeypatch):
+    model = model_of(0, METHOD, directed=True)
+    before = model.matrix.copy()
+
+    def fail(*_):
+        raise MemoryError
+
+    many = [f"x{i}" for i in range(100)]
+    monkeypatch.setattr("nafs.model.states.Kept.grown", fail)
+    with pytest.raises(MemoryError):
+        model.update(edges=(["n1"] * 100, many))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(model.matrix, before)
+    model.update(edges=(["n1"] * 70, many[:70]), tolerance=0.0)
+    assert_equal_to_full(model)
+
+
+def test_a_base_that_changes_while_another_is_written_stays(tmp_path, monkeypatch):
+    folder = tmp_path / "model"
+    model_of(0, METHOD).save(folder)
+    first, second = (Model.load(folder, n_threads=1) for _ in range(2))
+    first.update(edges=(["n1"], ["first"]))
+    monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+    assert second.update(edges=(["n1"], ["second"])).full
+    write = storage._write_rows
+
+    def meanwhile(*arguments):
+        monkeypatch.setattr(storage, "_write_rows", write)
+        first.save(folder)
+        write(*arguments)
+
+    monkeypatch.setattr(storage, "_write_rows", meanwhile)
+    with pytest.raises(InputError, match="another program"):
+        second.save(folder)
+    assert "first" in Model.load(folder).ids.tolist()
 
 
 def test_a_model_without_hops_is_saved(tmp_path):

@@ -91,6 +91,20 @@ def test_structural_columns_are_not_tried_for_a_model():
         Model.build(graph, Settings.of(n_hops=2, structure=8))
 
 
+def test_the_command_does_not_try_structural_columns_for_a_model(tmp_path):
+    graph = weak_features()
+    ends = np.column_stack([graph.adjacency.rows, graph.adjacency.indices])
+    pd.DataFrame(ends, columns=["source", "target"]).to_csv(tmp_path / "edges.csv", index=False)
+    nodes = pd.DataFrame(graph.features.toarray(), columns=list("abcd"))
+    nodes.insert(0, "id", range(120))
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    command = ["embed", tmp_path / "edges.csv", "-f", tmp_path / "nodes.csv", "--hops", "auto"]
+    command += ["-o", tmp_path / "v.csv", "--keep", tmp_path / "model"]
+    assert "without structural columns" in run(*command, "--structure", 8, fails=True)
+    assert "not tried" in run(*command)
+    assert Model.load(tmp_path / "model").settings["structure"] == "none"
+
+
 def test_a_full_run_stays_within_a_limit(tmp_path, monkeypatch):
     model_of(0, METHOD).save(tmp_path / "model")
     monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)

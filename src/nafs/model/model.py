@@ -373,13 +373,15 @@ class Model:
 
     def _grow(self, n_nodes: int) -> None:
         """Make room for more nodes, with some to spare so that most updates copy nothing."""
-        if n_nodes > self._kept.capacity:
-            capacity = with_spare(n_nodes)
-            self._kept = self._kept.grown(capacity, self.method, self._allocate)
+        rows = max(len(self._lists.starts), len(self._readers.starts))
+        if n_nodes > self._kept.capacity or rows > self._kept.capacity:  # memory ran out half-way before
+            capacity = max(rows, with_spare(n_nodes))
             self._lists.grow(capacity)
-            self._spreading = Spreading(self._kept, self.method, self.n_threads)
             if self._readers is not self._lists:
                 self._readers.grow(capacity)
+            kept = self._kept.grown(capacity, self.method, self._allocate)
+            spreading = Spreading(kept, self.method, self.n_threads)
+            self._kept, self._spreading = kept, spreading
 
     def _stage(self, request: Request, undo: Undo) -> Change:
         """Write new edges, degrees and features; states and embeddings are as before."""

@@ -142,13 +142,14 @@ class NeighborLists:
     def write(self, new: Rewritten) -> None:
         """Point rows to their new entries, which are appended."""
         if not self.weighted and (new.weights != 1).any():
-            self._base_weights = np.ones(len(self._base), np.float32)
-            self._tail_weights = np.ones(len(self._tail), np.float32)
+            tail_weights = np.ones(len(self._tail), np.float32)
+            self._base_weights, self._tail_weights = np.ones(len(self._base), np.float32), tail_weights
         end = self._used + len(new.indices)
         if end > len(self._tail):
             more = max(1024, end + end // 2) - len(self._tail)
-            self._tail = np.concatenate([self._tail, np.zeros(more, np.int32)])
+            tail = np.concatenate([self._tail, np.zeros(more, np.int32)])
             self._tail_weights = np.concatenate([self._tail_weights, np.ones(more, np.float32)])
+            self._tail = tail
         self._tail[self._used : end], self._tail_weights[self._used : end] = new.indices, new.weights
         starts = np.cumsum(new.counts) - new.counts
         self.starts[new.rows] = len(self._base) + self._used + starts
@@ -157,7 +158,7 @@ class NeighborLists:
 
     def grow(self, capacity: int) -> None:
         """Make room for more rows."""
-        more = np.zeros(capacity - len(self.starts), np.int64)
+        more = np.zeros(max(0, capacity - len(self.starts)), np.int64)
         self.starts, self.counts = np.concatenate([self.starts, more]), np.concatenate([self.counts, more])
 
     def to_adjacency(self, alive: NDArray[np.bool_], *, directed: bool = False) -> Adjacency:
