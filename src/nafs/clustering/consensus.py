@@ -268,8 +268,8 @@ class ClusterSearch:
         names = [name for name in self.heads if name != "absorbed" or len(self.hops) >= _ENOUGH_HOPS]
         working = [*HEADS, *(MERGED[:1] if self._edges is not None else ())]
         if not set(names) & set(working):
-            given = ", ".join(self.heads) or "none"
-            raise InputError(f"heads must have at least one of {', '.join(working)} here; got {given}")
+            requested = ", ".join(self.heads) or "none"
+            raise InputError(f"heads must have at least one of {', '.join(working)} here; got {requested}")
         labels: list[Labels] = []
         hops: list[int] = []
         heads: list[str] = []

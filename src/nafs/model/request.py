@@ -155,8 +155,8 @@ def _look_up(nodes: Nodes, columns: dict[str, Any]) -> tuple[Nodes, dict[str, ND
         ids, *values = (part.cast(pa.large_string()) for part in (ids, *columns.values()))
         columns = dict(zip(columns, values, strict=True))
     every = pa.concat_arrays(list(columns.values()))
-    found = positions(ids, every)
-    split = np.split(found, np.cumsum([len(part) for part in columns.values()])[:-1])
+    positions_of_all = positions(ids, every)
+    split = np.split(positions_of_all, np.cumsum([len(part) for part in columns.values()])[:-1])
     places = dict(zip(columns, split, strict=True))
     alive = nodes.alive.copy()
     for name, part in columns.items():

@@ -67,12 +67,12 @@ def replayed(
     ):
         model = NAFS(steps[-1], 0.5, weighting=weighting, n_threads=n_threads)
         rows = [matrix[nodes] for _, matrix in model.sweep(Graph(adjacency, narrow), hops=steps)]
-        found: dict[int, NDArray[np.float64]] = {}
+        maps_at: dict[int, NDArray[np.float64]] = {}
         for order in (range(start, len(steps)), range(start - 1, -1, -1)):
             for step in order:
-                near = found.get(step - 1, found.get(step + 1, places[nodes]))
-                found[step] = tsne(rows[step], start=near, seed=seed, n_threads=n_threads, iterations=40)
-        maps.append({"title": title, "positions": [quantised(found[step]) for step in range(len(steps))]})
+                near = maps_at.get(step - 1, maps_at.get(step + 1, places[nodes]))
+                maps_at[step] = tsne(rows[step], start=near, seed=seed, n_threads=n_threads, iterations=40)
+        maps.append({"title": title, "positions": [quantised(maps_at[step]) for step in range(len(steps))]})
     return {"nodes": nodes.astype(np.int32), "steps": steps, "start": start, "maps": maps}
 
 

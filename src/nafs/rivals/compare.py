@@ -96,8 +96,8 @@ def compare(
     >>> from nafs.datasets import contextual_sbm
     >>> from nafs.rivals import RIVALS, compare
     >>> graph = contextual_sbm(200, n_classes=3, signal=3.0, seed=0)
-    >>> found = compare(graph, "links", [RIVALS["SGC"], RIVALS["raw features"]], seeds=2)
-    >>> found.ordered()
+    >>> comparison = compare(graph, "links", [RIVALS["SGC"], RIVALS["raw features"]], seeds=2)
+    >>> comparison.ordered()
     ['SGC', 'raw features']
     """
     result = Comparison(task)
