@@ -11,7 +11,7 @@ from dataclasses import dataclass
 # Nanoseconds of one thread.
 PUSH = 12.0  # an entry of a neighbour list: add the size of a difference to a node's bound
 SCAN = 10.0  # an entry of a neighbour list: look whether the neighbour has a difference
-VALUE = 6.0  # a value of a difference: compute it and add it to states and embedding
+VALUE = 18.0  # a value of a difference: compute it and add it to states and embedding
 GATHER = 0.25  # a full run: a value of a neighbour's row
 KEEP = 1.5  # a full run: a value of a state, weighted, summed and kept
 FIXED = 3e6  # an update: ids, lists and arrays
@@ -54,10 +54,17 @@ class Work:
         """Differences are about to be pushed along this many entries."""
         self._add(PUSH * n_entries)
 
-    def follow(self, n_entries: int, n_rows: int) -> None:
-        """Differences of this many rows are about to be computed from lists with this many entries."""
+    def follow(self, n_entries: int, n_rows: int, n_left: int = 1) -> None:
+        """Differences of this many rows are about to be computed from lists with this many entries.
+
+        ``n_left`` hops are left with this one. Differences reach more rows with every hop, so each of them
+        takes at least as long: an update that cannot pay ends early.
+        """
         # Rows change at the last hops, and each then has all its states read and its weights computed.
-        self._add(SCAN * n_entries + VALUE * n_rows * self.n_values)
+        cost = SCAN * n_entries + VALUE * n_rows * self.n_values
+        if self.time + cost * n_left / 1e9 > self.most:
+            raise TooMuchError
+        self._add(cost)
 
     def _add(self, nanoseconds: float) -> None:
         self.time += nanoseconds / 1e9

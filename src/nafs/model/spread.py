@@ -174,7 +174,7 @@ class Spreading:
                     self.n_threads,
                 )
                 reached = np.concatenate([rewired, reached])
-                work.follow(int(lists.counts[reached].sum()), len(reached))
+                work.follow(int(lists.counts[reached].sum()), len(reached), hops - k)
                 from_edges = _from_changed_edges(change, kept, lists, k)
                 if k == hops - 1:
                     result.reached, result.from_edges = reached, from_edges
