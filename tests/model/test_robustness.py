@@ -59,7 +59,7 @@ def test_what_another_program_saved_is_never_replaced(tmp_path, monkeypatch, how
         first.update(edges=(["n2"], ["again"]))
         first.save(folder)
     if how == "full":
-        monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+        monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     report = second.update(features=everything(second))
     assert report.full == (how == "full")
     for force in (False, True):
@@ -71,7 +71,7 @@ def test_what_another_program_saved_is_never_replaced(tmp_path, monkeypatch, how
 def test_a_full_run_is_saved_where_the_model_came_from(tmp_path, monkeypatch):
     model_of(0, METHOD).save(tmp_path / "model")
     model = Model.load(tmp_path / "model", n_threads=1)
-    monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+    monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     assert model.update(features=everything(model)).full
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(Model.load(tmp_path / "model").matrix, model.matrix)
@@ -103,7 +103,7 @@ def test_a_model_that_cannot_be_taken_back_says_so(tmp_path, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(Spreading, "apply", fail)
-    monkeypatch.setattr(model, "_full_run", fail)
+    monkeypatch.setattr(model._store, "full_run", fail)
     with pytest.raises(MemoryError):
         model.update(edges=(["n1"], ["new"]))
     for call in (lambda: model.matrix, model.update, lambda: model.save(tmp_path / "model")):
@@ -131,7 +131,7 @@ def test_leftovers_of_a_killed_run_are_removed(tmp_path, monkeypatch, full):
     (folder / ".changes-abc.part" / "rows.npy").write_bytes(b"")
     model = Model.load(folder, n_threads=1)
     if full:
-        monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+        monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     model.update(edges=(["n1"], ["new"]))
     model.save(folder)
     assert not list(folder.glob(".changes-*"))
@@ -212,7 +212,7 @@ def test_a_base_that_changes_while_another_is_written_stays(tmp_path, monkeypatc
     model_of(0, METHOD).save(folder)
     first, second = (Model.load(folder, n_threads=1) for _ in range(2))
     first.update(edges=(["n1"], ["first"]))
-    monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+    monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     assert second.update(edges=(["n1"], ["second"])).full
     write = storage._write_rows
 

@@ -64,28 +64,28 @@ def test_new_rows_are_prepared_like_the_first_ones(tmp_path):
     A, X = np.ones((6, 6)) - np.eye(6), np.arange(24.0).reshape(6, 4) ** 1.3
     settings = Settings.of(n_hops=2, preprocessing="standardize", dim=3)
     model = Model.build(Graph(A, X), settings)
-    before = model._kept.features[2].copy()
+    before = model._store.kept.features[2].copy()
     model.save(tmp_path / "model")
     again = Model.load(tmp_path / "model")
     again.update(edges=([6], [0]), features=([6], X[2:3]))
-    np.testing.assert_allclose(again._kept.features[6], before, atol=1e-6)
+    np.testing.assert_allclose(again._store.kept.features[6], before, atol=1e-6)
     with pytest.raises(InputError, match="the model has 4"):
         again.update(features=([7], [[1.0, 2.0]]))
 
 
 def test_an_error_leaves_the_model_as_it_was(monkeypatch):
     model = model_of(1, METHOD)
-    before, degrees = model.matrix.copy(), model._kept.degrees.copy()
+    before, degrees = model.matrix.copy(), model._store.kept.degrees.copy()
 
     def fail(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model._spreading, "follow", fail)
+    monkeypatch.setattr(model._store.spreading, "follow", fail)
     with pytest.raises(KeyboardInterrupt):
         model.update(edges=(["n1"], ["n2"]), features=(["n3"], np.ones((1, 10))))
     monkeypatch.undo()
     np.testing.assert_array_equal(model.matrix, before)
-    np.testing.assert_array_equal(model._kept.degrees, degrees)
+    np.testing.assert_array_equal(model._store.kept.degrees, degrees)
     assert_equal_to_full(model)
 
 

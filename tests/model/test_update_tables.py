@@ -107,7 +107,7 @@ def test_the_command_does_not_try_structural_columns_for_a_model(tmp_path):
 
 def test_a_full_run_stays_within_a_limit(tmp_path, monkeypatch):
     model_of(0, METHOD).save(tmp_path / "model")
-    monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+    monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     small = Model.load(tmp_path / "model", n_threads=1, memory_limit=1000)
     before = small.matrix.copy()
     with pytest.raises(MemoryLimitError, match="full run"):

@@ -1,7 +1,8 @@
 """An embedding that can be updated: what a model keeps, and how changes of the graph spread through it."""
 
-from nafs.model.model import Model, check_decision, without_structure
+from nafs.model.model import Model
 from nafs.model.report import UpdateReport
+from nafs.model.requirements import check_decision, without_structure
 from nafs.model.states import kept_nbytes
 from nafs.model.storage import is_saved_model
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.graph import Adjacency
-from nafs.smoothing import _kernel
+from nafs.model import _updates
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +88,10 @@ class NeighborLists:
         """Bytes of the arrays besides the graph's own."""
         return int(self.starts.nbytes + self.counts.nbytes + self._tail.nbytes + self._tail_weights.nbytes)
 
-    def for_kernel(self) -> _kernel.Lists:
+    def for_kernel(self) -> _updates.Lists:
         """The lists as the kernel reads them."""
         base, tail = self._base_weights, self._tail_weights if self.weighted else None
-        return _kernel.Lists(self.starts, self.counts, self._base, self._tail, base, tail)
+        return _updates.Lists(self.starts, self.counts, self._base, self._tail, base, tail)
 
     def entries(self, rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
         """Position in ``rows``, neighbour and weight of all entries of some rows."""

@@ -19,10 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs.model import _updates
 from nafs.model.cost import Work
 from nafs.model.neighbors import NeighborLists, Pairs
 from nafs.model.states import Kept
-from nafs.smoothing import _kernel
 from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
@@ -161,7 +161,7 @@ class Spreading:
         try:
             for k, bound in enumerate(tolerances(self.method, tolerance)):
                 work.push(int(readers.counts[latest.nodes].sum()) + len(latest.nodes))
-                reached = _kernel.reach(
+                reached = _updates.reach(
                     who_reads,
                     latest.nodes,
                     latest.sizes,
@@ -183,7 +183,7 @@ class Spreading:
                 sizes = np.empty((len(reached), groups), np.float32)
                 followed = np.empty(len(reached), np.uint8)
                 self._position[latest.nodes] = latest.places
-                _kernel.differences(
+                _updates.differences(
                     own_lists,
                     reached,
                     len(rewired),
@@ -238,7 +238,7 @@ class Spreading:
         # Embeddings of nodes with changed edges are computed afresh, so that no rounding of states adds up.
         afresh = np.isin(change.nodes, change.rewired)
         kept.embedding[change.rewired] = 0
-        _kernel.apply(
+        _updates.apply(
             rows,
             where,
             [hop.values for hop in earlier_hops],
@@ -276,9 +276,9 @@ class Spreading:
             self._buffers[hop] = np.empty(min(_BUFFER, size * 5 // 4), np.float32)
         return self._buffers[hop][:size].reshape(n_rows, n_columns)
 
-    def _limits(self, kept: Kept) -> _kernel.Limits:
+    def _limits(self, kept: Kept) -> _updates.Limits:
         average = ensemble_named(self.method.ensemble).averages
-        return _kernel.Limits(kept.scale, kept.largest, kept.dropped, average)
+        return _updates.Limits(kept.scale, kept.largest, kept.dropped, average)
 
 
 def _first(change: Change, kept: Kept) -> Differences:

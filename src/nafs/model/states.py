@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, read_features
+from nafs.model import _updates
 from nafs.smoothing import _kernel
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.hops import Hops, Layout, Workspace, unit_of
@@ -163,7 +164,7 @@ class Kept:
     ) -> None:
         """Keep some rows of a state for some r's, given as the first one and their number."""
         first, count = groups
-        _kernel.pack(state, *rows, count, unit, hop, first, self.states, n_threads)
+        _updates.pack(state, *rows, count, unit, hop, first, self.states, n_threads)
 
     def measure(self, rows: slice, method: Method) -> None:
         """Find the largest values of the embeddings of some nodes."""

@@ -25,7 +25,6 @@ extern const Kernels* active;  // the loops in use, see module.cpp
 void bind_hops(nb::module_& m);     // bind_hops.cpp
 void bind_columns(nb::module_& m);  // bind_columns.cpp
 void bind_graph(nb::module_& m);    // bind_graph.cpp
-void bind_spread(nb::module_& m);   // bind_spread.cpp
 
 template <typename T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

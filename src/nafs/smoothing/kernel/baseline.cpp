@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "hop.h"
-#include "spread.h"
 #include "threads.h"
 
 #if defined(__SSE__)
@@ -23,6 +22,5 @@ namespace nafs::baseline {
 #include "weigh.inl"
 #include "cached.inl"
 #include "rows.inl"
-#include "spread.inl"
 // clang-format on
 }  // namespace nafs::baseline

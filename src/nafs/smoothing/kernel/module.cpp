@@ -49,7 +49,6 @@ NB_MODULE(_kernel, m) {
   nafs::bind_hops(m);
   nafs::bind_columns(m);
   nafs::bind_graph(m);
-  nafs::bind_spread(m);
   m.def("use", &nafs::use, "name"_a, "Choose the loops: 'baseline' or 'v3'. For tests.");
   m.def(
       "in_use", [] { return nafs::active == &nafs::baseline::kernels ? "baseline" : "v3"; },

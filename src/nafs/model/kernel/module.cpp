@@ -1,5 +1,10 @@
-// Kept states and their updates for Python.
+// The Python module: kept states and their updates. Names of weightings are those of nafs.smoothing._kernel.
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#if defined(NAFS_V3)
+#include <cpuid.h>
+#endif
 
 #include "arrays.h"
 #include "spread.h"
@@ -11,11 +16,34 @@ namespace {
 template <typename T, int dimensions>
 using Array = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 
-const SpreadKernels& loops() {
+bool has_v3() {
 #if defined(NAFS_V3)
-  if (active == &v3::kernels) return v3::spread_kernels;
+  unsigned a, b, c, d;  // not every compiler knows f16c by name
+  const bool f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+  return f16c && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  return false;
 #endif
-  return baseline::spread_kernels;
+}
+
+const SpreadKernels* active_loops = &baseline::spread_kernels;
+
+const SpreadKernels& loops() {
+  return *active_loops;
+}
+
+void use(const std::string& name) {
+  if (name == "baseline") {
+    active_loops = &baseline::spread_kernels;
+    return;
+  }
+#if defined(NAFS_V3)
+  if (name == "v3" && has_v3()) {
+    active_loops = &v3::spread_kernels;
+    return;
+  }
+#endif
+  throw std::invalid_argument("this machine cannot run the loops for '" + name + "'");
 }
 
 struct ListArrays {
@@ -215,7 +243,14 @@ void run_pack(Matrix<const float> state, int64_t begin, int64_t end, int64_t gro
 
 }  // namespace
 
-void bind_spread(nb::module_& m) {
+}  // namespace nafs
+
+NB_MODULE(_updates, m) {
+  using namespace nafs;
+  nb::set_leak_warnings(false);                    // what is alive when Python ends goes with the process
+  nb::module_::import_("nafs.smoothing._kernel");  // for its enumerations
+  if (has_v3()) use("v3");
+  m.def("use", &use, "name"_a, "Choose the loops: 'baseline' or 'v3'. For tests.");
   nb::class_<ListArrays>(m, "Lists", "Neighbour lists, some of them rewritten at the end.")
       .def(nb::init<Array<const int64_t, 1>, Array<const int64_t, 1>, Array<const int32_t, 1>,
                     Array<const int32_t, 1>, Maybe<Array<const float, 1>>, Maybe<Array<const float, 1>>>(),
@@ -247,5 +282,3 @@ void bind_spread(nb::module_& m) {
   m.def("pack", &run_pack, "state"_a.noconvert(), "begin"_a, "end"_a, "groups"_a, "unit"_a, "hop"_a,
         "first"_a, "states"_a.noconvert(), "threads"_a, "Keep the state of one hop.");
 }
-
-}  // namespace nafs

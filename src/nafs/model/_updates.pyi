@@ -1,0 +1,91 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.smoothing._kernel import Weighting
+
+class Lists:
+    def __init__(
+        self,
+        starts: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        base: NDArray[np.int32],
+        tail: NDArray[np.int32],
+        base_weights: NDArray[np.float32] | None,
+        tail_weights: NDArray[np.float32] | None,
+    ) -> None: ...
+
+class Limits:
+    def __init__(
+        self,
+        scale: NDArray[np.float32],
+        largest: NDArray[np.float32],
+        dropped: NDArray[np.float32],
+        average: bool,
+    ) -> None: ...
+
+def reach(
+    readers: Lists,
+    rows: NDArray[np.int32],
+    sizes: NDArray[np.float32],
+    inverse_degree: NDArray[np.float32],
+    forced: NDArray[np.uint8],
+    limits: Limits,
+    hop: int,
+    tolerance: float,
+    sums: NDArray[np.float32],
+    threads: int,
+) -> NDArray[np.int32]: ...
+def differences(
+    lists: Lists,
+    rows: NDArray[np.int32],
+    always: int,
+    position: NDArray[np.int32],
+    before: NDArray[np.float32],
+    inverse_degree: NDArray[np.float32],
+    edges: NDArray[np.float32],
+    limits: Limits,
+    hop: int,
+    tolerance: float,
+    out: NDArray[np.float32],
+    sizes: NDArray[np.float32],
+    followed: NDArray[np.uint8],
+    threads: int,
+) -> None: ...
+def apply(
+    rows: NDArray[np.int32],
+    where: NDArray[np.int32],
+    differences: list[NDArray[np.float32]],
+    lists: Lists,
+    position: NDArray[np.int32],
+    before: NDArray[np.float32],
+    inverse_degree: NDArray[np.float32],
+    reached: NDArray[np.uint8],
+    extra: NDArray[np.int32],
+    edges: NDArray[np.float32],
+    limits: Limits,
+    tolerance: float,
+    earlier: NDArray[np.int32],
+    x_before: NDArray[np.float32],
+    scale_before: NDArray[np.float32],
+    x: NDArray[np.float32],
+    weighting: Weighting,
+    floor: float,
+    maximum: bool,
+    states: NDArray[np.float32],
+    embedding: NDArray[np.float32],
+    largest: NDArray[np.float32],
+    touched: NDArray[np.uint8],
+    threads: int,
+) -> None: ...
+def pack(
+    state: NDArray[np.float32],
+    begin: int,
+    end: int,
+    groups: int,
+    unit: float,
+    hop: int,
+    first: int,
+    states: NDArray[np.float32],
+    threads: int,
+) -> None: ...
+def use(name: str) -> None: ...

@@ -1,0 +1,46 @@
+"""What a model that can be updated cannot do: structural columns, and engines other than memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nafs._support.errors import InputError, Parameter
+from nafs.pipeline import Decision, Settings
+from nafs.smoothing.method import AUTO
+
+
+def without_structure(settings: Settings) -> Settings:
+    """Settings for a model: structural columns are not tried, and an error if they were asked for.
+
+    Examples
+    --------
+    >>> from nafs.model import without_structure
+    >>> from nafs.pipeline import Settings
+    >>> without_structure(Settings.of(n_hops="auto")).structure
+    'none'
+    """
+    if settings.preparations.structure not in (AUTO, "none"):
+        raise needs_features()
+    return replace(settings, preparations=replace(settings.preparations, structure="none"))
+
+
+def check_decision(decision: Decision) -> None:
+    """Raise if a model cannot be built as decided, before anything is computed."""
+    if decision.job.depends_on_edges:
+        raise needs_features()
+    if decision.plan.engine != "memory":
+        raise InputError(
+            "a model that can be updated is computed in memory; leave out ",
+            Parameter("engine"),
+            ", or raise ",
+            Parameter("memory_limit"),
+        )
+
+
+def needs_features() -> InputError:
+    """The error for a graph without features of its own."""
+    return InputError(
+        "a model that can be updated needs features of its own, without structural columns, which change "
+        "everywhere with every edge: pass features, and ",
+        Parameter("structure", "none"),
+    )

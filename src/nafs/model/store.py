@@ -1,0 +1,138 @@
+"""The arrays of a model, which belong together: nodes, neighbour lists, features, states and embedding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.budget import check_limit
+from nafs._support.errors import InputError
+from nafs._support.scratch import Allocate
+from nafs.graph import Adjacency, Graph
+from nafs.model.journal import Journal
+from nafs.model.neighbors import NeighborLists
+from nafs.model.request import Nodes
+from nafs.model.spread import Spreading
+from nafs.model.states import Kept, blocks, combined, run_in_full, run_nbytes, with_spare
+from nafs.smoothing.method import Method
+
+
+class Store:
+    """The graph of a model with all that is known about its nodes.
+
+    A removed node keeps its place until the next full run.
+
+    Attributes
+    ----------
+    method : Method
+    nodes : Nodes
+    kept : Kept
+        Features, states and embedding.
+    lists, readers : NeighborLists
+        Whom each node reads, and who reads it; the same object if the graph is undirected.
+    spreading : Spreading
+    journal : Journal or None
+        What differs from the folder that the model was loaded from or saved in; None if all of it may.
+    """
+
+    def __init__(
+        self,
+        method: Method,
+        graph: Graph,
+        kept: Kept,
+        *,
+        n_threads: int,
+        allocate: Allocate = np.zeros,
+        limit: int | None = None,
+    ) -> None:
+        self.method, self.directed, self.n_threads = method, graph.adjacency.directed, n_threads
+        self.journal: Journal | None = None
+        self.nodes = Nodes(graph.id_array, np.ones(graph.n_nodes, bool))
+        self.kept, self._allocate, self._limit = kept, allocate, limit
+        self.lists, self.readers = _both_ways(graph.adjacency, kept.capacity)
+        self.spreading = Spreading(kept, method, n_threads)
+        self._broken = False
+
+    def check(self) -> None:
+        """Raise if an update failed and could not be taken back."""
+        if self._broken:
+            raise InputError(
+                "an update of this model failed half-way, and so did the attempt to take it back; load or "
+                "build the model again"
+            )
+
+    @property
+    def ids(self) -> Any:
+        """Ids of the nodes that are there, as an Arrow array."""
+        import pyarrow as pa
+
+        alive = self.nodes.alive
+        return self.nodes.ids if alive.all() else self.nodes.ids.filter(pa.array(alive))
+
+    def matrix(self) -> NDArray[np.float32]:
+        """The embedding of the nodes that are there."""
+        alive = self.nodes.alive
+        rows = self.kept.embedding[: len(alive)]
+        return combined(rows if alive.all() else rows[alive], self.method)
+
+    def graph(self) -> Graph:
+        """The graph of the nodes that are there, with its features."""
+        alive = self.nodes.alive
+        adjacency = self.lists.to_adjacency(alive, directed=self.directed)
+        return Graph(adjacency, self.kept.features[: len(alive)][alive], ids=self.ids)
+
+    def grow(self, n_nodes: int) -> None:
+        """Make room for more nodes, with some to spare so that most updates copy nothing."""
+        rows = max(len(self.lists.starts), len(self.readers.starts))
+        if n_nodes > self.kept.capacity or rows > self.kept.capacity:  # memory ran out half-way before
+            capacity = max(rows, with_spare(n_nodes))
+            self.lists.grow(capacity)
+            if self.readers is not self.lists:
+                self.readers.grow(capacity)
+            kept = self.kept.grown(capacity, self.method, self._allocate)
+            spreading = Spreading(kept, self.method, self.n_threads)
+            self.kept, self.spreading = kept, spreading
+
+    def full_run(self, alive: NDArray[np.bool_]) -> tuple[Kept, Adjacency]:
+        """Compute everything from the present edges and features, in new arrays, without removed nodes."""
+        graph = self.lists.to_adjacency(alive, directed=self.directed)
+        old = self.kept.features
+        limit = self._limit
+        if limit is not None:
+            held = graph.nbytes + self.lists.nbytes
+            needed = held + run_nbytes(graph.n_nodes, old.shape[1], self.method, 1)
+            check_limit(needed, limit, "so much changes that a full run is due, which needs", "raise it")
+            limit -= held
+        kept = Kept.empty(with_spare(graph.n_nodes), old.shape[1], self.method, self._allocate)
+        rows = np.flatnonzero(alive)
+        for top, bottom in blocks(len(rows), old.shape[1]):
+            kept.features[top:bottom] = old[rows[top:bottom]]
+        run_in_full(kept, graph, self.method, n_threads=self.n_threads, limit=limit)
+        return kept, graph
+
+    def replace(self, kept: Kept, graph: Adjacency, nodes: Nodes) -> None:
+        """Switch to the arrays of a full run."""
+        import pyarrow as pa
+
+        nodes = Nodes(nodes.ids.filter(pa.array(nodes.alive)), np.ones(graph.n_nodes, bool))
+        lists, readers = _both_ways(graph, kept.capacity)
+        spreading = Spreading(kept, self.method, self.n_threads)
+        self.kept, self.nodes, self.lists, self.readers = kept, nodes, lists, readers
+        self.spreading, self.journal = spreading, None
+
+    def recover(self) -> None:
+        """Compute everything again for the graph as it was: an update failed while it wrote states."""
+        self._broken = True
+        try:
+            self.replace(*self.full_run(self.nodes.alive), self.nodes)
+        except Exception:
+            return
+        self._broken = False
+
+
+def _both_ways(graph: Adjacency, capacity: int) -> tuple[NeighborLists, NeighborLists]:
+    """Whom each node reads, and who reads it; the same lists if the graph is undirected."""
+    lists = NeighborLists(graph, capacity)
+    return lists, NeighborLists(graph.transposed(), capacity) if graph.directed else lists

@@ -1,0 +1,140 @@
+"""An update as one step: edges and features change, differences are followed, or everything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.model.cost import TooMuchError, Work, full_time
+from nafs.model.request import Request
+from nafs.model.spread import Change, Spread
+from nafs.model.store import Store
+from nafs.model.undo import Undo, uninterrupted
+from nafs.smoothing import _kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What an update did.
+
+    Attributes
+    ----------
+    rows : ndarray of places
+        Nodes whose embedding was recomputed.
+    changed : int
+        Old nodes whose edges or features changed.
+    full : bool
+        Whether everything was computed.
+    why : str
+        The reason for a full run.
+    """
+
+    rows: NDArray[np.int32]
+    changed: int
+    full: bool
+    why: str
+
+
+def carry_out(store: Store, request: Request, tolerance: float) -> Outcome:
+    """Change the graph and bring all states and embeddings up to date.
+
+    If an error or Ctrl-C stops it, everything is as before.
+    """
+    store.grow(len(request.nodes.ids))
+    undo = Undo()
+    try:
+        change = _stage(store, request, undo)
+        spread, why = _follow(store, change, tolerance)
+        fresh = None if spread is not None else store.full_run(request.nodes.alive)
+    except BaseException:
+        undo.take_back()
+        raise
+    finally:
+        _kernel.release_threads()
+    with uninterrupted():
+        try:
+            if spread is None:
+                assert fresh is not None
+                store.replace(*fresh, request.nodes)
+                rows = np.arange(len(store.nodes.ids), dtype=np.int32)
+            else:
+                rows = _apply(store, spread, change, request, tolerance)
+                store.nodes = request.nodes
+        except BaseException:
+            undo.take_back()
+            store.recover()
+            raise
+    changed = len(np.setdiff1d(change.nodes, request.fresh))
+    return Outcome(rows, changed, spread is None, why)
+
+
+def _stage(store: Store, request: Request, undo: Undo) -> Change:
+    """Write new edges, degrees and features; states and embeddings are as before."""
+    kept, lists = store.kept, store.lists
+    rewritten = lists.rewritten(request.pairs)
+    both = [(lists, rewritten)]
+    if store.readers is not lists:
+        both.append((store.readers, store.readers.rewritten(request.pairs.transposed())))
+    for part, rows in both:
+        undo.remember(part.starts, rows.rows)
+        undo.remember(part.counts, rows.rows)
+        part.write(rows)
+    rewired = rewritten.rows
+    touched = np.unique(np.concatenate([rewired, request.fresh, request.refeatured, request.removed]))
+    features, scale = kept.features[touched], kept.scale[touched]
+    scale[np.isin(touched, request.fresh)] = 0  # they have no part in the old embedding
+    degrees = kept.degrees[rewired]
+    undo.remember(kept.features, touched)
+    for array in (kept.degrees, kept.scale, kept.inverse_degree):
+        undo.remember(array, rewired)
+    kept.features[request.removed] = 0
+    kept.features[request.refeatured] = request.rows
+    kept.set_degrees(rewired, rewritten.degrees, store.method)
+    differs = (kept.features[touched] != features).any(axis=1) | ~(scale > 0).all(axis=1)
+    differs |= np.isin(touched, rewired)
+    leaves = np.isin(touched, request.leaving)
+    differs &= ~leaves
+    stays = ~np.isin(rewired, request.leaving)
+    pairs = rewritten.differences
+    assert pairs is not None
+    return Change(
+        touched[differs].astype(np.int32),
+        features[differs],
+        scale[differs],
+        rewired[stays].astype(np.int32),
+        rewritten.degrees[stays],
+        degrees[stays],
+        pairs.of(~np.isin(pairs.readers, request.leaving)),
+        touched[leaves].astype(np.int32),
+        features[leaves],
+        scale[leaves],
+    )
+
+
+def _follow(store: Store, change: Change, tolerance: float) -> tuple[Spread | None, str]:
+    """The differences that follow from a change, or why everything has to be computed."""
+    method, kept, lists = store.method, store.kept, store.lists
+    if method.needs_stationary_state:
+        return None, f"any change moves the stationary state, which the distance {method.distance!r} uses"
+    n_values = kept.states[0, :1].size
+    full = full_time(len(store.nodes.ids), lists.n_stored, n_values, method.n_hops)
+    work = Work(n_values, method.n_hops, full)
+    try:
+        return store.spreading.follow(change, kept, lists, store.readers, tolerance=tolerance, work=work), ""
+    except TooMuchError:
+        return None, "that is faster where so much changes"
+
+
+def _apply(
+    store: Store, spread: Spread, change: Change, request: Request, tolerance: float
+) -> NDArray[np.int32]:
+    """Add the differences to the states and the embedding; returns the nodes that changed."""
+    kept = store.kept
+    rows = store.spreading.apply(spread, change, kept, store.lists, tolerance=tolerance)
+    for array in (kept.states, kept.embedding, kept.largest, kept.dropped):
+        array[request.leaving] = 0
+    if store.journal is not None:
+        store.journal.add(np.concatenate([rows, change.nodes, request.leaving]), request.pairs)
+    return rows
