@@ -102,8 +102,8 @@ def test_the_panel_of_a_node_answers_questions(opened):
     opened.wait("document.documentElement.dataset.selected === 'node 7'")
     panel = opened.text("node")
     for heading in (
-        "Hops it listens to",
-        "Links it could have",
+        "Weights over hops",
+        "Suggested links",
         "Nearest in the embedding",
         "Neighbours in the graph",
     ):
@@ -168,9 +168,9 @@ def test_colour_by_a_column(opened):
 
 def test_filters_combine(opened):
     index = {title: i for i, title in enumerate(opened.run("return nafs.data.columns.map(c => c.title)"))}
+    opened.click("#tab-filter")
     opened.choose(f"filter{index['city']}", "Oslo")
     assert opened.kept() == 40
-    opened.click("#tab-filter")
     opened.run(SET_VALUE, f"filter{index['age']}-from", "60")
     assert opened.kept() == 20
     opened.enter(f"filter{index[EVIL]}", "apples")
@@ -199,7 +199,7 @@ def test_a_cluster_alone_and_its_export(opened):
     sizes = opened.run("return nafs.data.clusters.list.map(c => c.size)")
     assert sum(sizes) == N
     assert sizes == sorted(sizes, reverse=True)
-    assert "of 30 ways to cluster agree" in opened.text("sure")
+    assert "of 30 trial clusterings agree" in opened.text("sure")
     opened.click("#clusterlist button")
     assert opened.kept() == sizes[0]
     listed = opened.text("clusterlist")

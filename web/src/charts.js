@@ -18,8 +18,8 @@ export function bars(values, title) {
 }
 
 export function histogram(values, [low, high], title) {
-  const bins = new Array(30).fill(0), size = (high - low) / bins.length || 1;
-  for (const value of values) if (!Number.isNaN(value)) bins[Math.min(bins.length - 1, Math.floor((value - low) / size))]++;
+  const bins = new Array(30).fill(0), size = high / bins.length - low / bins.length || 1;
+  for (const value of values) if (Number.isFinite(value)) bins[Math.max(0, Math.min(bins.length - 1, Math.floor(value / size - low / size)))]++;
   const top = Math.max(...bins) || 1, picture = drawing("svg", { viewBox: "0 0 300 34", role: "img", "aria-label": title, class: "chart", preserveAspectRatio: "none" });
   bins.forEach((number, i) => picture.append(drawing("rect", { x: i * 10 + 0.5, width: 9, y: 34 - 34 * Math.sqrt(number / top), height: 34 * Math.sqrt(number / top), class: "bar soft" })));
   return picture;

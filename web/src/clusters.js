@@ -3,14 +3,14 @@
 import { at, count, element } from "./dom.js";
 import { LOOKS, classColour, css, other, ramp, scaled } from "./colours.js";
 
-const WHAT_IS_COHESION = "Mean cosine of its nodes with its centre: 1 if all vectors point the same way.";
-const WHAT_IS_AGREEMENT = "How much of this cluster the other ways to cluster find too: mean overlap with the most similar cluster of each.";
+const WHAT_IS_COHESION = "Mean cosine between its nodes and its centre: 1 if all vectors point the same way.";
+const WHAT_IS_AGREEMENT = "How well the trial clusterings find this cluster: its mean overlap with the most similar cluster of each.";
 
 export function buildClusters(data, state, select) {
   const { clusters } = data, column = data.columns[clusters.column], list = at("clusterlist");
   at("clusternote").textContent = clusters.note;
-  at("sure").replaceChildren(element("strong", {}, clusters.doubtful ? "Doubtful clusters: " : "How sure: "),
-    `${count(clusters.agreeing)} of ${count(clusters.candidates)} ways to cluster agree with these (mean agreement ${clusters.agreement.toFixed(2)}, 1 is all the same).`);
+  at("sure").replaceChildren(element("strong", {}, clusters.doubtful ? "These clusters are doubtful: " : "How sure: "),
+    `${count(clusters.agreeing)} of ${count(clusters.candidates)} trial clusterings agree with this one (mean agreement ${clusters.agreement.toFixed(2)}; 1 means identical).`);
   at("sure").classList.toggle("doubtful", clusters.doubtful);
   let mixed = null, mixes = null; // the column that the nodes are coloured by, and its shares in each cluster
   const draw = () => {
@@ -29,7 +29,7 @@ export function buildClusters(data, state, select) {
         mixes ? mixBar(state.colour, mixes[code]) : null,
         element("p", { class: "explain" }, cluster.words),
         element("dl", { class: "figures" }, figure("cohesion", cluster.cohesion.toFixed(2), WHAT_IS_COHESION), figure("agreement", Math.round(100 * cluster.agreement) + " %", WHAT_IS_AGREEMENT)));
-      if (alone) item.append(element("p", { class: "explain below" }, "Typical nodes, nearest to its centre"), element("div", { class: "chips" }, ...cluster.typical.map(row => element("button", { type: "button", onclick: () => select(row) }, data.ids[row]))));
+      if (alone) item.append(element("p", { class: "explain below" }, "Typical nodes (closest to its centre)"), element("div", { class: "chips" }, ...cluster.typical.map(row => element("button", { type: "button", onclick: () => select(row) }, data.ids[row]))));
       return item;
     }));
     if (focused !== null) list.querySelector(`[data-code="${Number(focused)}"]`)?.focus();

@@ -20,8 +20,8 @@ export function ramp(share) {
 }
 
 export function scaled(column, value) {
-  const [low, high] = column.range, scale = column.log ? Math.log1p : x => x;
-  return (scale(value - Math.min(low, 0)) - scale(low - Math.min(low, 0))) / (scale(high - Math.min(low, 0)) - scale(low - Math.min(low, 0)) || 1);
+  const [low, high] = column.range, scale = column.log ? Math.log1p : x => x / 4; // a quarter, so that no difference overflows
+  return (scale(value) - scale(low)) / (scale(high) - scale(low) || 1);
 }
 
 // The colour of each node by a column, four bytes a node.

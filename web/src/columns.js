@@ -1,6 +1,6 @@
 // Colouring and filtering by columns.
 
-import { at, count, element, short } from "./dom.js";
+import { at, count, cut, element } from "./dom.js";
 import { LOOKS, classColour, css, ramp } from "./colours.js";
 import { histogram } from "./charts.js";
 import { isServed, showValue } from "./data.js";
@@ -37,11 +37,14 @@ export function buildLegend(data, state) {
 export function buildFilters(data, state) {
   const box = at("filters");
   const build = () => box.replaceChildren(...data.columns.map((column, i) => filterOf(data, state, column, i)));
-  at("clear").addEventListener("click", () => { state.clear(); build(); });
+  let built = false; // many columns take a while, so they wait until someone looks
+  const open = () => { if (!built) { built = true; build(); state.changed(); } };
+  at("tab-filter").addEventListener("click", open);
+  at("tab-filter").addEventListener("focus", open);
+  at("clear").addEventListener("click", () => { state.clear(); if (built) build(); });
   state.listeners.push(() => { // a cluster or value that is shown alone elsewhere is ticked here too
     for (const select of box.querySelectorAll("select")) select.value = String(state.isolated(data.columns[Number(select.dataset.column)]));
   });
-  build();
 }
 
 async function askFilter(state, column, i, field, wanted) {
@@ -55,7 +58,7 @@ function filterOf(data, state, column, i) {
   const id = "filter" + i, part = element("section", { class: "filter" }, element("h3", {}, column.title), column.explain ? element("p", { class: "explain" }, column.explain) : null);
   if (column.kind === "category") {
     const select = element("select", { id, "data-column": i, "aria-label": "Filter by " + column.title, onchange: event => { const code = Number(event.target.value); if (code < 0 || state.isolated(column) !== code) state.isolate(column, code); } },
-      element("option", { value: "-1" }, "all values"), ...column.names.slice(0, 1000).map((name, code) => element("option", { value: code }, `${name} (${count(column.counts[code])})`)));
+      element("option", { value: "-1" }, "all values"), ...column.names.slice(0, 1000).map((name, code) => element("option", { value: code }, `${cut(name)} (${count(column.counts[code])})`)));
     part.append(select);
   } else if (column.kind === "text") {
     part.append(element("input", { id, type: "search", placeholder: "contains …", "aria-label": column.title + " contains", oninput: event => {
@@ -66,7 +69,7 @@ function filterOf(data, state, column, i) {
   } else {
     const [low, high] = column.range, isDate = column.kind === "date";
     const ends = [low, high], inputs = ["from", "to"].map((word, end) => element("input", {
-      id: `${id}-${word}`, type: isDate ? "date" : "number", step: "any", "aria-label": `${column.title} ${word}`, placeholder: isDate ? "" : `${word} ${short(ends[end])}`, onchange: change,
+      id: `${id}-${word}`, type: isDate ? "date" : "number", step: "any", "aria-label": `${column.title} ${word}`, placeholder: isDate ? "" : `${word} ${showValue(column, ends[end])}`, onchange: change,
     }));
     function change() {
       const [from, to] = inputs.map((input, end) => input.value === "" ? [-Infinity, Infinity][end] : isDate ? Date.parse(input.value) / 1000 + end * 86399 : Number(input.value));

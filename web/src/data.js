@@ -62,6 +62,7 @@ export function show(column, node) {
 }
 
 export function showValue(column, value) {
-  if (column.kind === "date") return new Date(value * 1000).toISOString().replace("T00:00:00.000Z", "").replace(".000Z", "").replace("T", " ");
-  return column.whole ? String(Math.round(value)) : short(value);
+  if (column.kind !== "date") return short(value, column.whole);
+  const date = new Date(value * 1000);
+  return Number.isNaN(date.getTime()) ? "out of range" : date.toISOString().replace("T00:00:00.000Z", "").replace(".000Z", "").replace("T", " ");
 }

@@ -22,8 +22,14 @@ export function drawing(tag, attributes = {}, ...children) {
 
 export const count = number => number.toLocaleString("en");
 
-export function short(number) {
-  if (!Number.isFinite(number)) return "–";
+// A number in few letters. Whole numbers have no separators, as they may be years or ids.
+export function short(number, whole = false) {
+  const size = Math.abs(number);
+  if (size >= 1e15) return number.toExponential(3);
+  if (whole) return String(number);
   if (Number.isInteger(number)) return count(number);
-  return Math.abs(number) >= 1000 ? count(Math.round(number)) : String(Number(number.toPrecision(3)));
+  return size >= 1000 ? count(Math.round(number)) : size < 1e-4 ? number.toExponential(2) : String(Number(number.toPrecision(3)));
 }
+
+// A text that fits into a line of a menu.
+export const cut = (text, most = 80) => text.length > most ? text.slice(0, most - 1) + "…" : text;

@@ -259,7 +259,7 @@ export class PointMap {
     const [width, height] = this.paneSize(), taken = [], shown = [];
     this.ruler.font = `700 12.5px ${getComputedStyle(document.body).fontFamily}`;
     for (const label of this.panes.length === 1 ? this.labels : []) {
-      const [x, y] = this.onScreen(label.place), half = Math.min(110, this.ruler.measureText(label.text).width / 2 + 6);
+      const [x, y] = this.onScreen(label.place), half = label.half ??= Math.min(110, this.ruler.measureText(label.text.slice(0, 80)).width / 2 + 6);
       if (x < -half || y < 0 || x > width + half || y > height || shown.length >= MOST_LABELS) continue;
       const middle = Math.max(half + 2, Math.min(width - half - 2, x)), box = [middle - half, y - 10, middle + half, y + 10];
       if (taken.some(other => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;

@@ -1,6 +1,6 @@
 // Everything about one node: its columns, its hops, its neighbours in the embedding and in the graph.
 
-import { at, count, element } from "./dom.js";
+import { at, count, cut, element } from "./dom.js";
 import { bars } from "./charts.js";
 import { colourOf, css, scaled } from "./colours.js";
 import { isMissing, isServed, show } from "./data.js";
@@ -34,26 +34,26 @@ export class NodePanel {
 
   async show(node) {
     const { data } = this, panel = at("node");
-    const heading = element("h2", { id: "chosen", tabindex: "-1" }, data.ids[node]);
+    const heading = element("h2", { id: "chosen", tabindex: "-1", title: cut(data.ids[node], 2000) }, data.ids[node]);
     panel.replaceChildren(heading, this.table(node));
     let facts;
     try { facts = await this.facts(node); } catch (error) { panel.append(element("p", { class: "soft" }, "The details could not be loaded: " + error.message)); return {}; }
     if (this.state.selected !== node) return {};
     if (facts.texts) panel.replaceChildren(heading, this.table(node, facts.texts));
     if (facts.weights) {
-      panel.append(this.heading("Hops it listens to", "How much each distance in the graph counts in this node's vector."),
+      panel.append(this.heading("Weights over hops", "How much each distance in the graph counts in this node's vector."),
         element("p", { id: "hops" }, hopSentence(facts.weights)), bars(facts.weights, "Weight of each hop"));
     }
     if (facts.suggested) {
-      panel.append(this.heading("Links it could have", "Near in the embedding but not linked in the graph; orange lines on the map."));
-      panel.append(facts.suggested.length ? this.list(facts.suggested.map(one => one.row), (row, i) => this.reason(node, row, facts.suggested[i].shared), true) : element("p", { class: "soft" }, "None: its nearest nodes are linked already."));
+      panel.append(this.heading("Suggested links", "Similar nodes that are not linked yet; orange lines on the map."));
+      panel.append(facts.suggested.length ? this.list(facts.suggested.map(one => one.row), (row, i) => this.reason(node, row, facts.suggested[i].shared), true) : element("p", { class: "soft" }, "None: the most similar nodes are linked already."));
     }
     if (facts.nearest) {
-      panel.append(this.heading("Nearest in the embedding", "Nodes with the most similar vectors, ringed on the map; 1 is the same direction (cosine)."),
+      panel.append(this.heading("Nearest in the embedding", "The most similar vectors by cosine (1 is the same direction); ringed on the map."),
         this.list(facts.nearest.map(one => one.row), (row, i) => facts.nearest[i].score.toFixed(3)));
     }
     if (facts.linked) {
-      const some = facts.linked.length < facts.degree ? `${facts.linked.length} of ${count(facts.degree)}; grey lines on the map.` : facts.degree ? "Nodes that share an edge with it; grey lines on the map." : "It has no edges.";
+      const some = facts.linked.length < facts.degree ? `The first ${facts.linked.length} of ${count(facts.degree)}; grey lines on the map.` : facts.degree ? "Nodes linked to it by an edge; grey lines on the map." : "This node has no edges.";
       panel.append(this.heading("Neighbours in the graph", some), this.list(facts.linked, () => ""));
     }
     if (!facts.nearest) panel.append(element("p", { class: "soft" }, data.detailsNote || ""));
@@ -63,8 +63,10 @@ export class NodePanel {
   heading(title, explanation) { return element("div", { class: "head" }, element("h3", {}, title), element("p", { class: "explain" }, explanation)); }
 
   table(node, texts = {}) {
-    const rows = this.data.columns.map((column, i) => element("tr", {}, element("th", { scope: "row", title: column.explain }, column.title), element("td", {}, isServed(column) ? texts[i] ?? "" : show(column, node))));
-    return element("table", { class: "facts" }, element("tbody", {}, ...rows));
+    const rows = this.data.columns.map((column, i) => element("tr", {}, element("th", { scope: "row", title: column.explain }, column.title), element("td", {}, element("div", {}, isServed(column) ? texts[i] ?? "" : show(column, node)))));
+    const facts = rows => element("table", { class: "facts" }, element("tbody", {}, ...rows));
+    if (rows.length <= MOST_ROWS) return facts(rows);
+    return element("div", {}, facts(rows.slice(0, MOST_ROWS - 2)), element("details", {}, element("summary", {}, `${rows.length - MOST_ROWS + 2} more columns`), facts(rows.slice(MOST_ROWS - 2))));
   }
 
   // Why a link would make sense: neighbours in common, and columns in which the two nodes are alike.
@@ -83,6 +85,7 @@ export class NodePanel {
   }
 }
 
+const MOST_ROWS = 18; // columns of a node before the rest is folded
 const COMMON = 0.05; // of the nodes: words that more of them have in common say nothing
 const CLOSE = 0.05; // of the range of a column
 

@@ -24,6 +24,7 @@ from rich.progress import (
     BarColumn,
     Progress,
     ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -76,6 +77,13 @@ class _Interrupts:
             raise KeyboardInterrupt
 
 
+class _RowsSoFar(ProgressColumn):
+    """How many rows were read; nothing in a part of the work that has no rows."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.completed:,.0f} rows" if task.completed else "")
+
+
 @dataclass
 class Run:
     """One command's progress, notes and result."""
@@ -97,7 +105,7 @@ class Run:
             if total is None
             else [TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn(), TextColumn("left,")]
         )
-        columns += [] if total is not None else [TextColumn("{task.completed:,} rows")]
+        columns += [] if total is not None else [_RowsSoFar()]
         with Progress(
             *columns,
             TimeElapsedColumn(),

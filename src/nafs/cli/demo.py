@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nafs.cli.console import print_table, results
+from nafs.cli.console import Run, print_table, results
 from nafs.cli.demo_tables import demonstrate_tables
 from nafs.cli.flags import command, flag
 from nafs.cli.options import OUTPUT, Force, Printing
@@ -67,10 +66,7 @@ def demo(
             }
         with run.stage("draw"):
             has_picture = draw(part / "digits.png", graph, embedding)
-        with run.stage("report") as advance:
-            has_page = _report(
-                part / "report.html", graph, embedding, lambda name: advance(0, f"report: {name}")
-            )
+        has_page = _report(part / "report.html", graph, embedding, run)
         with run.stage("write"):
             embedding.write(part / "embedding.parquet", force=True)
             graph.save(part / "graph")
@@ -91,15 +87,14 @@ def demo(
     run.finish("demo", [("result", ", ".join(files))], facts)
 
 
-def _report(path: Path, graph: Graph, embedding: Embedding, told: Callable[[str], None]) -> bool:
+def _report(path: Path, graph: Graph, embedding: Embedding, run: Run) -> bool:
     """Write the page of the demo; ``False`` if openTSNE is missing."""
     from nafs.report import collect, write_page
     from nafs.smoothing.threads import check_threads
 
     try:
-        data = collect(
-            embedding, graph, title="nafs: handwritten digits", n_threads=check_threads(None), told=told
-        )
+        title, n_threads = "nafs: handwritten digits", check_threads(None)
+        data = collect(embedding, graph, title=title, n_threads=n_threads, stage=run.stage)
     except ImportError:
         return False
     write_page(data, path)

@@ -139,19 +139,18 @@ def gather(
     check_limit(needed, parse_memory(embedding.memory_limit), "the page takes about", "raise it")
     with run.stage("columns"):
         columns = _columns(vectors, reading, page)
-    with run.stage("collect") as advance:
-        data = collect(
-            vectors,
-            graph,
-            columns=columns,
-            title=Path(name).name.split(".")[0],
-            n_clusters=embedding.n_clusters,
-            replay=page.replay,
-            details=details,
-            run=facts,
-            n_threads=check_threads(embedding.n_threads),
-            told=lambda part: advance(0, f"collect: {part}"),
-        )
+    data = collect(
+        vectors,
+        graph,
+        columns=columns,
+        title=Path(name).name.split(".")[0],
+        n_clusters=embedding.n_clusters,
+        replay=page.replay,
+        details=details,
+        run=facts,
+        n_threads=check_threads(embedding.n_threads),
+        stage=run.stage,
+    )
     return Gathered(data, vectors, graph)
 
 

@@ -181,6 +181,8 @@ def _add_numbers(
     reasons: list[list[_Reason]], clusters: NDArray[Any], title: str, values: NDArray[np.float64]
 ) -> None:
     known = np.isfinite(values)
+    largest = float(np.abs(values[known]).max(initial=0))
+    values = values / (largest or 1)  # so that squares and sums do not overflow
     deviation = float(values[known].std()) if known.any() else 0.0
     if not deviation:
         return
@@ -192,7 +194,7 @@ def _add_numbers(
         shift = (own - mean) / deviation
         if abs(shift) >= _DEVIATIONS:
             side = "high" if shift > 0 else "low"
-            long = f"{side} {title} ({own:.3g} on average, {mean:.3g} overall)"
+            long = f"{side} {title} ({own * largest:.3g} on average, {mean * largest:.3g} overall)"
             reasons[cluster].append(_Reason(float(min(1, abs(shift) / 4)), f"{side} {_cut(title)}", long))
 
 

@@ -25,6 +25,7 @@ _SMALL = 1e-4  # deviation of a start, as t-SNE wants it
 _ALIKE = 1e-6  # rows of length 1 that differ by less are all alike
 _FFT = 6_000  # rows from which gradients by FFT are faster than by trees
 _BLOCK = 1 << 16  # rows placed at a time
+_REPORTED = 10  # iterations between two reports of progress; a divisor of all numbers of iterations
 
 ShareDone = Callable[[float], None]
 
@@ -184,9 +185,14 @@ def tsne(
     )
     total = early["n_iter"] + iterations
     for phase in (early | {"momentum": 0.5}, {"n_iter": iterations, "momentum": 0.8}):
-        places = places.optimize(**phase)
-        if progress is not None:
-            progress(phase["n_iter"] / total)
+        every = min(_REPORTED, phase["n_iter"])
+
+        def report(*_: object, share: float = every / total) -> None:
+            if progress is not None:
+                progress(share)
+
+        watched = {} if progress is None else {"callbacks": report, "callbacks_every_iters": every}
+        places = places.optimize(**phase, **watched, use_callbacks=progress is not None)
     result = np.asarray(places, np.float64)
     return result if start is None else turned_like(result, start)
 

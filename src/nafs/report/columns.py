@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,13 +21,16 @@ from nafs.readers.tables import Table, TableOptions
 MOST_COLUMNS = 12  # shown unless columns are named
 MOST_CLASSES = 1000  # different values of a category
 MOST_TEXT, MOST_SERVED_TEXT = 400, 100_000  # letters kept of one text, in a file and on a server
+_ALL_TEXT = 10_000_000  # letters kept of all texts in a file, about 5 MB of it
 _WIDE = 40  # numeric columns in a table that is a matrix of features rather than facts to look at
+_MOST_READ = 400  # columns that are looked at to choose from, unless columns are named
+_PER_SECOND = {"date64[ms]": 1e3, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 _SKEWED = 30.0  # largest over median value from which colours follow the logarithm
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of the nodes.
+    """A column with one value per node.
 
     Attributes
     ----------
@@ -34,10 +38,12 @@ class Column:
     kind : {"number", "date", "category", "text"}
     values : ndarray or list
         Numbers (NaN where missing), seconds since 1970, codes (-1 where missing), or texts.
-    names : list of str
-        Of a category, the most frequent first.
+    names : tuple of str
+        The values of a category by code, the most frequent first.
     source : {"yours", "nafs"}
+        Whether it comes from the user's table or from the embedding.
     explain : str
+        One line for the page.
     """
 
     title: str
@@ -48,10 +54,12 @@ class Column:
     explain: str = ""
 
     def for_page(self, most_text: int = MOST_TEXT) -> dict[str, Any]:
-        """What the page needs of it; texts are cut after ``most_text`` letters."""
+        """The column as the page reads it; texts are cut after ``most_text`` letters."""
         common = {"title": self.title, "kind": self.kind, "source": self.source, "explain": self.explain}
         if self.kind == "text":
             texts = [None if text is None else text[:most_text] for text in self.values]
+            if any(text is not None and len(text) > most_text for text in self.values):
+                common["explain"] = f"{self.explain} The first {most_text} letters of each text.".strip()
             return common | {"values": texts}
         if self.kind == "category":
             codes = np.where(self.values < 0, len(self.names), self.values)
@@ -66,18 +74,51 @@ class Column:
         known = values[np.isfinite(values)]
         ends = [float(known.min()), float(known.max())] if len(known) else [0.0, 1.0]
         skewed = self.kind == "number" and ends[0] >= 0 and ends[1] > _SKEWED * max(np.median(known), 1e-30)
+        whole = bool((known == np.floor(known)).all())
         return common | {
             "range": ends,
             "log": bool(len(known) and skewed),
-            "whole": bool((known == np.floor(known)).all()),
-            "values": values if self.kind == "date" else values.astype(np.float32),
+            "whole": whole,
+            "values": values if self.kind == "date" else _compact(values, whole),
         }
+
+
+def _compact(values: NDArray[np.float64], whole: bool) -> NDArray[Any]:
+    """Numbers in 32 bits, about seven digits; in 64 bits if whole numbers would change or others overflow."""
+    known = values[np.isfinite(values)]
+    with np.errstate(over="ignore"):
+        narrow = values.astype(np.float32)
+    kept = narrow[np.isfinite(values)]
+    fits = (
+        np.array_equal(kept, known)
+        if whole
+        else bool((np.isfinite(kept) & ((kept != 0) | (known == 0))).all())
+    )
+    return narrow if fits else values
+
+
+def letters_that_fit(columns: Sequence[Column], most: int = MOST_TEXT, in_all: int = _ALL_TEXT) -> int:
+    """How many letters of each text a file keeps, so that all text columns together stay small.
+
+    Examples
+    --------
+    >>> from nafs.report.columns import Column, letters_that_fit
+    >>> letters_that_fit([Column("note", "text", ["short", "long" * 100])], in_all=100)
+    95
+    """
+    texts = (text for column in columns if column.kind == "text" for text in column.values if text)
+    lengths = np.fromiter((len(text) for text in texts), np.int64)
+    few, many = 0, most
+    while few < many:
+        middle = (few + many + 1) // 2
+        few, many = (middle, many) if np.minimum(lengths, middle).sum() <= in_all else (few, middle - 1)
+    return few
 
 
 def category(
     title: str, codes: NDArray[Any], names: Sequence[Any], *, source: str = "yours", explain: str = ""
 ) -> Column:
-    """A category whose most frequent values come first; rare values beyond the limit count as unknown.
+    """A category whose most frequent values come first; rare values beyond the limit count as missing.
 
     Examples
     --------
@@ -102,10 +143,11 @@ def label_column(labels: Labels) -> Column:
 def columns_of_table(
     table: Any, ids: Any, names: Sequence[str] | None = None, where: str = "columns"
 ) -> list[Column]:
-    """Columns of an Arrow table whose first column holds the ids, brought into the order of the nodes.
+    """Columns of an Arrow table whose first column holds the ids, in the order of the nodes.
 
-    Without names, text, categories and dates come first; a table of many numbers is a matrix of features
-    and adds none of them.
+    Without names at most 12 columns are chosen: text, categories and dates before numbers. More than 40
+    numeric columns are taken for a matrix of features, of which none is chosen. A warning names what is left
+    out.
     """
     keys = as_ids(table.column(0).combine_chunks(), where)
     check_unique(keys, where)
@@ -122,14 +164,23 @@ def columns_of_table(
             f"{where} has no column {unknown[0]!r}; its columns are {listed(table.column_names, 12)}"
         )
     wanted = names or [name for name in table.column_names[1:] if not name.startswith("Unnamed: ")]
-    rows = _taken(table.select(list(wanted)), places)
+    rows = _in_order_of(places, table.select(list(wanted)))
     columns = [column for name in wanted if (column := _column(name, rows[name]))]
+    unusable = sorted(set(wanted) - {column.title for column in columns})
+    if unusable:
+        _warn(f"{where}: no values that a page can show in {listed(unusable, 5)}")
     if names:
         return columns
     numbers = [column for column in columns if column.kind == "number"]
     others = [column for column in columns if column.kind != "number"]
-    chosen = others + (numbers if len(numbers) <= _WIDE else [])
-    return [column for column in columns if column in chosen[:MOST_COLUMNS]]
+    chosen = (others + (numbers if len(numbers) <= _WIDE else []))[:MOST_COLUMNS]
+    if len(chosen) < len(columns):
+        _warn(f"{where}: the page shows {len(chosen)} of {len(columns)} columns; name columns to see others")
+    return [column for column in columns if column in chosen]
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=3)
 
 
 def read_columns(
@@ -140,17 +191,17 @@ def read_columns(
     id_column: str | int | None = None,
     options: TableOptions | None = None,
 ) -> list[Column]:
-    """Columns of a file (.csv, .tsv, .parquet) for nodes, by their ids.
+    """Columns of a file (.csv, .tsv, .parquet), joined to the nodes by id.
 
     Parameters
     ----------
     path : path
     ids : Arrow array
-        Of the nodes, in their order.
+        The ids of the nodes, in their order.
     names : sequence of str, optional
-        Which columns; by default those that are good to look at, at most 12.
+        Which columns; by default up to 12, see :func:`columns_of_table`.
     id_column : str or int, optional
-        The column of ids; by default the one that holds those of the nodes.
+        The column of ids; by default the one that contains the ids of the nodes.
     options : TableOptions, optional
 
     Returns
@@ -165,8 +216,9 @@ def read_columns(
     key = choose_id(listed_names, table.column, ids, index=index, wanted=id_column, where=str(path))
     wanted = [str(pick(listed_names, name, "page", str(path))) for name in names or ()]
     others = wanted or [name for name in listed_names if name != key]
-    if len(others) > 10 * _WIDE and not wanted:
-        return []  # a matrix of features
+    if len(others) > _MOST_READ and not wanted:
+        _warn(f"{path}: only the first {_MOST_READ} of {len(others)} columns count; name others to see them")
+        others = others[:_MOST_READ]
     chosen = list(dict.fromkeys([key, *others]))
     held = [name for name in chosen if name in table.columns]
     batches = list(table.batches(held, ["VARCHAR"] * len(held), 1 << 16))
@@ -179,7 +231,7 @@ def read_columns(
 
 
 def _typed(texts: Any) -> Any:
-    """Text as numbers or times, where all of it is."""
+    """Text as numbers, dates or times, if every value can be read as one."""
     import pyarrow as pa
 
     for kind in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("s"), pa.timestamp("us")):
@@ -190,14 +242,15 @@ def _typed(texts: Any) -> Any:
     return texts
 
 
-def _taken(table: Any, places: NDArray[np.int64]) -> Any:
+def _in_order_of(places: NDArray[np.int64], table: Any) -> Any:
+    """Rows of a table by their places; nulls where a place is negative."""
     import pyarrow as pa
 
     return table.take(pa.array(places, mask=places < 0))
 
 
 def _column(title: str, values: Any) -> Column | None:
-    """A column by the type of its values; ``None`` for lists and the like, and for columns without values."""
+    """A column by the type of its values; ``None`` for lists and other types, and without any values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -208,9 +261,11 @@ def _column(title: str, values: Any) -> Column | None:
         return None
     if pa.types.is_boolean(kind):
         values, kind = pc.if_else(values, "yes", "no"), pa.string()
-    if pa.types.is_temporal(kind) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-        seconds = values.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64())
-        return Column(title, "date", seconds.to_numpy() / 1e6)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        in_days = pa.types.is_date32(kind)
+        ticks = values.cast(pa.int32() if in_days else pa.int64()).cast(pa.float64(), safe=False).to_numpy()
+        seconds = ticks * 86400 if in_days else ticks / _PER_SECOND[getattr(kind, "unit", str(kind))]
+        return Column(title, "date", seconds)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return Column(title, "number", values.cast(pa.float64(), safe=False).to_numpy())
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):

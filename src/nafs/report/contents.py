@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from nafs.embedding import Embedding
 from nafs.graph import Graph, Labels
 from nafs.pictures.layout import layout, quantised
 from nafs.pipeline import features_again
-from nafs.report.columns import MOST_SERVED_TEXT, MOST_TEXT, Column, label_column
+from nafs.report.columns import MOST_SERVED_TEXT, Column, label_column, letters_that_fit
 from nafs.report.hops import mean_weights, replayed, speed_card, weights_for_page
 from nafs.report.neighbours import NEAREST, SUGGESTED, links_for_page, nearest_for_page, suggestions_for_page
 from nafs.selection.reduction import reduce
@@ -28,7 +29,7 @@ DETAILED = 150_000  # nodes whose neighbours fit into the file
 MOST_CLUSTERS = 100  # where nobody says how many
 _NARROW = 64  # columns of the features in the replay
 
-Told = Callable[[str], None]
+Stage = Callable[[str, float | None], AbstractContextManager[Callable[[float], None]]]
 
 
 def collect(
@@ -43,7 +44,7 @@ def collect(
     run: dict[str, str] | None = None,
     seed: int = 0,
     n_threads: int = 1,
-    told: Told | None = None,
+    stage: Stage | None = None,
 ) -> dict[str, Any]:
     """Everything that the page shows.
 
@@ -66,22 +67,23 @@ def collect(
         Facts about the run, such as its time, to be shown.
     seed : int
     n_threads : int
-    told : callable, optional
-        Called with the name of each part before it starts.
+    stage : callable, optional
+        Called with the name of each part of the work, and with 1 if the part reports how much of it is done.
+        Returns a context manager for the part, whose value is called with the share done since the last call.
 
     Returns
     -------
     dict
         For :func:`nafs.report.write_page`.
     """
-    part = _Parts(told)
+    part = _Parts(stage)
     n = len(embedding)
     matrix = np.asarray(embedding.matrix, np.float32)
     labels = embedding.labels if graph is None or graph.labels is None else graph.labels
     ids = [str(value) for value in embedding.id_array.to_pylist()]
     detailed = details and n <= DETAILED
-    with part("map"):
-        places = layout(matrix, seed=seed, n_threads=n_threads)
+    with part("map", 1) as advance:
+        places = layout(matrix, seed=seed, n_threads=n_threads, progress=advance)
     shown = list(columns)
     if labels is not None and all(column.title != "label" for column in shown):
         shown.insert(0, label_column(labels))
@@ -93,7 +95,7 @@ def collect(
         "server": False,
         "detailsNote": ""
         if detailed
-        else "Neighbours of this many nodes do not fit into a file: nafs explore --port 8000 shows them.",
+        else "A file cannot hold the neighbours of so many nodes; nafs explore --port 8000 shows them.",
     }
     with part("clusters"):
         clustering = _clusters(embedding, graph, labels, n_clusters, seed)
@@ -130,12 +132,14 @@ def collect(
     }
     cards: list[dict[str, Any]] = []
     if detailed:
-        with part("neighbours"):
-            near, scores = nearest(matrix, np.arange(n), NEAREST + 2 * SUGGESTED, n_threads=n_threads)
+        with part("neighbours", 1) as advance:
+            count = NEAREST + 2 * SUGGESTED
+            near, scores = nearest(matrix, np.arange(n), count, n_threads=n_threads, progress=advance)
         data["nearest"] = nearest_for_page(near, scores)
         if graph is not None:
-            data["linked"] = links_for_page(graph.adjacency)
-            data["suggested"] = suggestions_for_page(graph.adjacency, near)
+            with part("links"):
+                data["linked"] = links_for_page(graph.adjacency)
+                data["suggested"] = suggestions_for_page(graph.adjacency, near)
     if graph is not None:
         cards.append(_judged(codes, graph, labels))
         _add_hops(data, shown, cards, part, graph, embedding, places, replay, seed, n_threads)
@@ -143,7 +147,7 @@ def collect(
     times = dict(run or {}) | {name: f"{seconds:.1f} s" for name, seconds in part.seconds.items()}
     cards.append({"title": "Time and memory", "rows": [[name, value] for name, value in times.items()]})
     data["cards"] = cards
-    letters = MOST_TEXT if details else MOST_SERVED_TEXT
+    letters = letters_that_fit(shown) if details else MOST_SERVED_TEXT
     data["columns"] = [column.for_page(letters) for column in _with_own_titles(shown)]
     first = next((i for i, one in enumerate(shown) if one.kind == "category" and one.source == "yours"), None)
     data["colour"] = data["clusters"]["column"] if first is None else first
@@ -151,22 +155,17 @@ def collect(
 
 
 class _Parts:
-    """Announces parts and times them."""
+    """Announces the parts of the work and times them."""
 
-    def __init__(self, told: Told | None) -> None:
-        self.told, self.seconds = told, dict[str, float]()
+    def __init__(self, stage: Stage | None) -> None:
+        self.stage, self.seconds = stage, dict[str, float]()
 
-    def __call__(self, name: str) -> _Parts:
-        if self.told is not None:
-            self.told(name)
-        self.name = name
-        return self
-
-    def __enter__(self) -> None:
-        self.start = time.perf_counter()
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds[self.name] = time.perf_counter() - self.start
+    @contextmanager
+    def __call__(self, name: str, total: float | None = None) -> Iterator[Callable[[float], None]]:
+        start = time.perf_counter()
+        with nullcontext(lambda _: None) if self.stage is None else self.stage(name, total) as advance:
+            yield advance
+        self.seconds[name] = time.perf_counter() - start
 
 
 def _clusters(
@@ -255,8 +254,10 @@ def _add_hops(
         with part("smoothing speed"):
             cards.append(speed_card(narrow, adjacency))
     if with_replay:
-        with part("replay"):
-            data["replay"] = replayed(narrow, adjacency, hops, places, seed=seed, n_threads=n_threads)
+        with part("replay", 1) as advance:
+            data["replay"] = replayed(
+                narrow, adjacency, hops, places, seed=seed, n_threads=n_threads, progress=advance
+            )
 
 
 def _judged(codes: NDArray[np.int64], graph: Graph, labels: Labels | None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,12 @@ def replayed(
     *,
     seed: int,
     n_threads: int,
+    progress: Callable[[float], None] | None = None,
 ) -> dict[str, Any]:
-    """Maps of a sample at several K, NAFS beside Â^K X, each turned like its neighbour.
+    """Maps of a sample of the nodes at several K: NAFS beside plain smoothing, Â^K X.
 
-    The maps start at the K of the embedding from its own map, and go from there to fewer and to more hops.
+    The first map is that of the embedding itself, at its own K. Each further map, for fewer and for more
+    hops, starts from the previous one and is rotated to match it, so that nodes move as little as possible.
     """
     from nafs.estimator import NAFS
 
@@ -72,6 +75,8 @@ def replayed(
             for step in order:
                 near = maps_at.get(step - 1, maps_at.get(step + 1, places[nodes]))
                 maps_at[step] = tsne(rows[step], start=near, seed=seed, n_threads=n_threads, iterations=40)
+                if progress is not None:
+                    progress(0.5 / len(steps))
         maps.append({"title": title, "positions": [quantised(maps_at[step]) for step in range(len(steps))]})
     return {"nodes": nodes.astype(np.int32), "steps": steps, "start": start, "maps": maps}
 
