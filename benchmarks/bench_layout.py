@@ -131,10 +131,10 @@ def run() -> list[Result]:
     middle = measure("pubmed", {"nafs": ours})[0]
     return [
         Result.at_most(
-            f"seconds of the map of {one.nodes:,} nodes ({one.data}) / {bound}",
-            one.seconds / bound,
+            f"seconds of the map of {layout.nodes:,} nodes ({layout.data}) / {bound}",
+            layout.seconds / bound,
             1,
-            f"{one.seconds:.1f} s, trustworthiness {one.trust:.3f}",
+            f"{layout.seconds:.1f} s, trustworthiness {layout.trust:.3f}",
         )
-        for one, bound in ((middle, MIDDLE_SECONDS), (large, LARGE_SECONDS))
+        for layout, bound in ((middle, MIDDLE_SECONDS), (large, LARGE_SECONDS))
     ]

@@ -48,12 +48,12 @@ def one_hop(name: str, graph: Adjacency, bound: float, least: float = 1.0) -> li
     X = read_features(random_features(graph.n_nodes, COLUMNS))
     method = Method(10_000, (0.5,))
     order = community_order(graph, n_threads=THREADS)
-    given = Hops(graph, X, method, method.r, n_threads=THREADS)
+    unordered = Hops(graph, X, method, method.r, n_threads=THREADS)
     renumbered = Hops(
         graph, X, method, method.r, n_threads=THREADS, order=order, arranged=X.take(order.nodes)
     )
     in_place = Hops(graph, X, method, method.r, n_threads=THREADS, order=order)
-    for hops in (given, renumbered, in_place):
+    for hops in (unordered, renumbered, in_place):
         hops.advance()
 
     def two(hops: Hops) -> None:  # as a run has them: every other hop adds two to the sum
@@ -62,10 +62,10 @@ def one_hop(name: str, graph: Adjacency, bound: float, least: float = 1.0) -> li
 
     def gathers() -> None:
         for _ in range(2):
-            _kernel.gather(graph.indptr, graph.indices, given._state, THREADS)
+            _kernel.gather(graph.indptr, graph.indices, unordered._state, THREADS)
 
     before, after, without_copy, probe, ordering = side_by_side(
-        lambda: two(given),
+        lambda: two(unordered),
         lambda: two(renumbered),
         lambda: two(in_place),
         gathers,
@@ -84,13 +84,13 @@ def one_hop(name: str, graph: Adjacency, bound: float, least: float = 1.0) -> li
             show_turns(before, without_copy),
         ),
     ]
-    one = [seconds / 2 for seconds in before]
+    single = [seconds / 2 for seconds in before]
     results.append(
         Result.at_most(
             f"community order / a hop, {name}",
-            ratio_of(ordering, one),
+            ratio_of(ordering, single),
             5.0,
-            show_seconds(order=ordering, hop=one),
+            show_seconds(order=ordering, hop=single),
         )
     )
     return results
@@ -108,13 +108,13 @@ def whole_run(name: str, graph: Adjacency, bound: float) -> Result:
         finally:
             memory.CACHED_STATE = usual
 
-    given, ordered = side_by_side(
+    unordered, ordered = side_by_side(
         lambda: fit(1 << 50), lambda: fit(memory.CACHED_STATE), repeats=2, warm_up=False
     )
-    detail = show_seconds(given=given, ordered=ordered) + "; " + show_turns(given, ordered)
+    detail = show_seconds(unordered=unordered, ordered=ordered) + "; " + show_turns(unordered, ordered)
     return Result.at_least(
         f"default run as given / in community order, {name} x {COLUMNS}",
-        ratio_of(given, ordered),
+        ratio_of(unordered, ordered),
         bound,
         detail,
     )

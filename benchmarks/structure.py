@@ -88,8 +88,8 @@ def main(words: list[str]) -> None:
 
 def write(name: str, line: str) -> None:
     """Put a graph's line into the table of the page, instead of its old one."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    table, after = rest.split(END)
+    before, after_begin = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    table, after = after_begin.split(END)
     kept = [row for row in table.splitlines() if row.startswith("| ") and row not in HEADER]
     rows = {row.split("|")[1].strip(): row for row in kept} | {name: line}
     text = "\n".join([BEGIN, "", *HEADER, *rows.values(), "", END])

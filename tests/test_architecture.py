@@ -9,6 +9,8 @@ from pathlib import Path
 import nafs
 
 PACKAGE = Path(nafs.__file__).parent
+ROOT = Path(__file__).parent.parent
+VAGUE_NAMES = {"found", "given", "made", "here", "taken", "so", "what", "it", "kind_of"}
 FLOW = [
     "_support",
     "graph",
@@ -73,6 +75,29 @@ def test_imports_follow_the_flow():
                 assert FLOW.index(target) <= FLOW.index(part), f"{path} imports {module}"
 
 
+def names_in(path):
+    """Names that a file defines, with their lines: variables, parameters, attributes, functions, classes."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+
+
+def test_names_say_what_they_hold():
+    folders = [PACKAGE, *(ROOT / name for name in ("tools", "benchmarks", "tests", "examples"))]
+    vague = [
+        f"{path.relative_to(folder.parent)}:{line}: {name}"
+        for folder in folders
+        for path in sorted(folder.rglob("*.py"))
+        for name, line in names_in(path)
+        if name.strip("_") in VAGUE_NAMES
+    ]
+    assert not vague, f"rename after the value: {', '.join(vague)}"
+
+
 def test_importing_nafs_loads_nothing_heavy():
     code = "import nafs, sys; print([m for m in ('sklearn', 'pandas', 'scipy.sparse') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -87,7 +112,6 @@ def test_every_public_name_can_be_imported():
 
 
 def test_documents_link_to_files_that_exist():
-    root = Path(__file__).parent.parent
-    for page in [*root.glob("*.md"), *root.glob("docs/*.md")]:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name} links to {link}"

@@ -35,8 +35,8 @@ def main() -> None:
     path = ROOT / "docs/data/performance.json"
     lines = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     readme = ROOT / "README.md"
-    before, start, rest = readme.read_text(encoding="utf-8").partition(START)
-    _, end, after = rest.partition(END)
+    before, start, after_start = readme.read_text(encoding="utf-8").partition(START)
+    _, end, after = after_start.partition(END)
     if not (start and end):
         raise SystemExit(f"README.md must have the marks {START.strip()} and {END.strip()}")
     text = before + start + "\n".join([*table(cells), "", *speed(lines)]) + "\n" + end + after

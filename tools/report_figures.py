@@ -49,11 +49,17 @@ def layouts() -> list[str]:
 
         def measure(data: str = data, method: str = method, call: Any = call) -> dict[str, Any]:
             bench.warm_up()
-            (one,) = bench.measure(data, {method: call})
-            return {"nodes": one.nodes, "seconds": round(one.seconds, 1), "trust": round(one.trust, 4)}
+            (layout,) = bench.measure(data, {method: call})
+            return {
+                "nodes": layout.nodes,
+                "seconds": round(layout.seconds, 1),
+                "trust": round(layout.trust, 4),
+            }
 
-        one = measured("layouts", f"{data}, {method}", measure)
-        lines.append(f"| {data} | {one['nodes']:,} | {method} | {one['seconds']:.1f} | {one['trust']:.3f} |")
+        layout = measured("layouts", f"{data}, {method}", measure)
+        lines.append(
+            f"| {data} | {layout['nodes']:,} | {method} | {layout['seconds']:.1f} | {layout['trust']:.3f} |"
+        )
     return lines
 
 
@@ -61,9 +67,9 @@ def pages() -> list[str]:
     """A table of whole pages."""
     lines = ["| page | nodes | seconds to write | size | opens in |", "|---|---|---|---|---|"]
     for title, nodes in SOURCES.items():
-        one = measured("pages", title, lambda title=title: page_of(title))
-        size = f"{one['megabytes']:.1f} MB"
-        lines.append(f"| {title} | {nodes:,} | {one['seconds']:.1f} | {size} | {one['opens']:.2f} s |")
+        page = measured("pages", title, lambda title=title: page_of(title))
+        size = f"{page['megabytes']:.1f} MB"
+        lines.append(f"| {title} | {nodes:,} | {page['seconds']:.1f} | {size} | {page['opens']:.2f} s |")
     return lines
 
 

@@ -131,10 +131,10 @@ def totals(folder: Path, part: str) -> Progress:
     """The counts of one part over all seeds."""
     whole = Progress(folder, part, 0)
     for path in sorted(folder.glob(f"{part}-*.json")):
-        one = Progress(folder, part, int(path.stem.rpartition("-")[2]))
-        whole.done, whole.seconds = whole.done + one.done, whole.seconds + one.seconds
-        whole.outcomes, whole.kinds = whole.outcomes + one.outcomes, whole.kinds + one.kinds
-        whole.bad, whole.fixed = whole.bad + one.bad, whole.fixed + one.fixed
+        share = Progress(folder, part, int(path.stem.rpartition("-")[2]))
+        whole.done, whole.seconds = whole.done + share.done, whole.seconds + share.seconds
+        whole.outcomes, whole.kinds = whole.outcomes + share.outcomes, whole.kinds + share.kinds
+        whole.bad, whole.fixed = whole.bad + share.bad, whole.fixed + share.fixed
     return whole
 
 

@@ -62,8 +62,8 @@ def test_other_forms_of_output(place):
     )
     for table in (columns, text, tabs):
         assert table["id"].to_pylist() == ["ann", "bob", "cy", "dee"]
-        found = np.column_stack([table["e0"].to_numpy(), table["e1"].to_numpy()]).astype(np.float32)
-        np.testing.assert_array_equal(found, want)
+        vectors = np.column_stack([table["e0"].to_numpy(), table["e1"].to_numpy()]).astype(np.float32)
+        np.testing.assert_array_equal(vectors, want)
     np.testing.assert_array_equal(np.load("z.npy"), want)
     assert Path("z.ids.csv").read_text().splitlines()[:2] == ['"id","label"', '"ann","red"']
 

@@ -67,14 +67,14 @@ def _embed_in_child(queue):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_can_embed_too():
     A, X = random_graph(0)
-    here = NAFS(3, n_threads=2).fit_transform(X, adjacency=A)
+    in_parent = NAFS(3, n_threads=2).fit_transform(X, adjacency=A)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=_embed_in_child, args=(queue,))
     child.start()
-    there = queue.get(timeout=60)
+    in_child = queue.get(timeout=60)
     child.join(timeout=60)
-    assert np.array_equal(here, there)
+    assert np.array_equal(in_parent, in_child)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

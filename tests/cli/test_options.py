@@ -246,6 +246,6 @@ def test_text_that_cannot_be_parsed_names_its_flag():
 
 
 def test_no_command_has_two_options_with_one_name():
-    for name, one in typer.main.get_command(app).commands.items():
-        flags = [flag for option in one.params for flag in option.opts]
+    for name, subcommand in typer.main.get_command(app).commands.items():
+        flags = [flag for option in subcommand.params for flag in option.opts]
         assert len(flags) == len(set(flags)), name

@@ -39,7 +39,7 @@ def test_json_holds_every_value(folder, capsys):
     words = ("-t", "links,classification", "--seeds", "2", "--rivals", "fast", "--json")
     assert run("evaluate", "graph", *words) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert [one["task"] for one in facts["rivals"]] == ["links", "classification"]
+    assert [result["task"] for result in facts["rivals"]] == ["links", "classification"]
     assert len(facts["rivals"][0]["values"]["SGC"]["AUC"]) == 2
 
 

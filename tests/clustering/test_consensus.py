@@ -49,7 +49,7 @@ def test_a_vote_renames_clusters_and_outvotes_mistakes():
         wrong[rng.choice(60, 15, replace=False)] = rng.integers(0, 3, 15)
         partitions.append(rng.permutation(3)[wrong])
     winner = vote(np.array(partitions), np.ones(7), partitions[0], 3)
-    assert rand_index(winner, truth, 3) > max(rand_index(one, truth, 3) for one in partitions)
+    assert rand_index(winner, truth, 3) > max(rand_index(partition, truth, 3) for partition in partitions)
 
 
 @pytest.mark.parametrize("head", ALL_HEADS)
@@ -115,8 +115,8 @@ def test_a_group_of_half_of_the_graph_stays_whole():
 
 
 def test_one_embedding_has_no_vote_of_uneven_clusters(graph):
-    one = ClusterSearch([(5, embed(graph, n_hops=5).matrix)], 4, graph=graph.adjacency)
-    _, _, heads = one.candidates(4)
+    alone = ClusterSearch([(5, embed(graph, n_hops=5).matrix)], 4, graph=graph.adjacency)
+    _, _, heads = alone.candidates(4)
     assert len(heads) == 30
     assert set(heads) == {*ALL_HEADS} - {"absorbed"}
 
@@ -167,27 +167,27 @@ def test_directions_are_those_of_the_singular_value_decomposition():
 
 
 def test_the_consensus_finds_planted_classes_and_says_how_sure_it_is(graph, search):
-    found = search.consensus(4)
-    assert agreement(graph.labels.codes, found.labels)["ARI"] > 0.9
-    assert found.agreement > 0.6
-    assert found.n_agreeing > found.n_candidates / 2
-    assert set(found.curve) == set(search.hops)
-    assert f"{found.n_agreeing} of them agree" in found.explain()
-    np.testing.assert_array_equal(found.labels, search.consensus(4).labels)
+    clustering = search.consensus(4)
+    assert agreement(graph.labels.codes, clustering.labels)["ARI"] > 0.9
+    assert clustering.agreement > 0.6
+    assert clustering.n_agreeing > clustering.n_candidates / 2
+    assert set(clustering.curve) == set(search.hops)
+    assert f"{clustering.n_agreeing} of them agree" in clustering.explain()
+    np.testing.assert_array_equal(clustering.labels, search.consensus(4).labels)
 
 
 def test_the_number_of_clusters_is_found(search):
-    found = search.cluster("auto")
-    assert found.n_clusters == 4
-    assert found.numbers[4] >= 0.95 * max(found.numbers.values())
-    assert "4 clusters: the smallest of 2 to 24 whose agreement x modularity" in found.explain()
+    clustering = search.cluster("auto")
+    assert clustering.n_clusters == 4
+    assert clustering.numbers[4] >= 0.95 * max(clustering.numbers.values())
+    assert "4 clusters: the smallest of 2 to 24 whose agreement x modularity" in clustering.explain()
 
 
 def test_clusters_that_are_not_there_are_called_doubtful():
     noise = erdos_renyi(400, 0.02, n_features=16, seed=0)
-    found = embed(noise, n_hops="auto", n_clusters=5, structure="none").choice.clustering
-    assert found.agreement < DOUBTFUL
-    assert "doubtful" in found.explain()
+    clustering = embed(noise, n_hops="auto", n_clusters=5, structure="none").choice.clustering
+    assert clustering.agreement < DOUBTFUL
+    assert "doubtful" in clustering.explain()
 
 
 def test_large_graphs_are_clustered_by_a_sample(graph):
@@ -206,8 +206,8 @@ def test_large_graphs_are_clustered_by_a_sample(graph):
 def test_small_and_empty_inputs_have_clusters(features, count):
     n = len(features)
     ring = np.roll(np.eye(n), 1, axis=1)
-    found = embed(Graph(ring + ring.T, features), n_hops="auto", n_clusters=count).choice.clustering
-    assert found.labels.shape == (n,)
+    clustering = embed(Graph(ring + ring.T, features), n_hops="auto", n_clusters=count).choice.clustering
+    assert clustering.labels.shape == (n,)
 
 
 def test_a_directed_graph_has_clusters_too():
@@ -221,9 +221,9 @@ def test_a_directed_graph_has_clusters_too():
 def test_real_classes_are_found_without_labels(data_home, name, acc, nmi, ari):
     data = load_dataset(name).graph
     settings = Settings.of(n_hops="auto", n_clusters=len(data.labels.classes))
-    found = search_clusters(Job.of(data, settings)).consensus(len(data.labels.classes))
+    clustering = search_clusters(Job.of(data, settings)).consensus(len(data.labels.classes))
     known = data.labels.known
-    scores = agreement(data.labels.codes[known], found.labels[known])
+    scores = agreement(data.labels.codes[known], clustering.labels[known])
     assert 100 * scores["ACC"] > acc
     assert 100 * scores["NMI"] > nmi
     assert 100 * scores["ARI"] > ari

@@ -16,11 +16,11 @@ def described(**facts):
 
 def test_without_facts_clusters_are_named_after_typical_nodes():
     clusters = described()
-    assert [one.size for one in clusters] == [30, 20, 10]
-    assert all(0.99 < one.cohesion <= 1 for one in clusters)
-    for code, one in enumerate(clusters):
-        assert one.name == f"around {IDS[one.typical[0]]}"
-        assert set(CODES[one.typical]) == {code}
+    assert [cluster.size for cluster in clusters] == [30, 20, 10]
+    assert all(0.99 < cluster.cohesion <= 1 for cluster in clusters)
+    for code, cluster in enumerate(clusters):
+        assert cluster.name == f"around {IDS[cluster.typical[0]]}"
+        assert set(CODES[cluster.typical]) == {code}
 
 
 def test_categories_that_are_far_more_frequent_give_the_name():
@@ -28,7 +28,7 @@ def test_categories_that_are_far_more_frequent_give_the_name():
     clusters = described(categories={"city": (cities, ["Oslo", "Rome", "Lima"])})
     assert clusters[0].name == "Oslo"
     assert clusters[0].words == "100 % have city Oslo (50 % of all)"
-    assert len({one.name for one in clusters}) == 3
+    assert len({cluster.name for cluster in clusters}) == 3
 
 
 def test_words_and_numbers():
@@ -47,7 +47,7 @@ def test_sparse_and_dense_features():
     table[np.arange(60), CODES] = 1
     table[:, 3] = 1
     names = ["kernel", "protein", "robot", "common"]
-    assert [one.name for one in described(features=(sp.csr_array(table), names))] == names[:3]
+    assert [cluster.name for cluster in described(features=(sp.csr_array(table), names))] == names[:3]
     assert described(features=(table, names))[1].name == "high protein, low kernel"
 
 
@@ -57,6 +57,6 @@ def test_unknown_values_and_equal_names():
         numbers={"age": np.full(60, np.nan)},
         texts={"t": [None] * 60},
     )
-    assert len({one.name for one in clusters}) == 3
+    assert len({cluster.name for cluster in clusters}) == 3
     same = described(categories={"city": (np.where(CODES < 2, 0, 1), ["Oslo", "Rome"])})
-    assert len({one.name for one in same}) == 3
+    assert len({cluster.name for cluster in same}) == 3

@@ -307,9 +307,9 @@ def test_erdos_renyi_has_the_edges_that_chance_gives():
 @pytest.mark.parametrize("make", [contextual_sbm, power_law])
 def test_planted_graphs_are_as_asked_for(make):
     graph = make(5000, average_degree=12, homophily=0.7, seed=3)
-    found = graph.describe()
-    assert 2 * found.edges / found.nodes == pytest.approx(12, rel=0.1)
-    assert found.homophily == pytest.approx(0.7 + 0.3 * found.homophily_by_chance, abs=0.03)
+    description = graph.describe()
+    assert 2 * description.edges / description.nodes == pytest.approx(12, rel=0.1)
+    assert description.homophily == pytest.approx(0.7 + 0.3 * description.homophily_by_chance, abs=0.03)
     again = make(5000, average_degree=12, homophily=0.7, seed=3)
     np.testing.assert_array_equal(graph.adjacency.indices, again.adjacency.indices)
     np.testing.assert_array_equal(graph.features.dense, again.features.dense)

@@ -79,16 +79,16 @@ def test_commands_exist_with_the_options_shown(page):
 
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M)
     for words in commands(page):
-        program, *rest = words
+        program, *arguments = words
         if program == "make":
-            assert rest[0] in targets, words
+            assert arguments[0] in targets, words
         elif program in ("python", ".venv/bin/python"):
-            assert (ROOT / rest[0]).exists(), words
+            assert (ROOT / arguments[0]).exists(), words
         elif program == "nafs":
             command = typer.main.get_command(app)
             while hasattr(command, "commands"):
-                command = command.commands[rest.pop(0)]
-            command.make_context(words[1], rest, resilient_parsing=False).close()
+                command = command.commands[arguments.pop(0)]
+            command.make_context(words[1], arguments, resilient_parsing=False).close()
         else:
             assert program in ("pip", "cd", "chromium", ".venv/bin/pre-commit"), words
 

@@ -42,9 +42,9 @@ def test_ids_that_are_numbers():
 
 def test_suggestions_need_the_graph_that_was_embedded(embedding):
     graph, result = embedding
-    found = result.suggest_links(graph, 5)
-    assert found.column_names == ["source", "target", "score"]
-    assert found.num_rows == 5
+    links = result.suggest_links(graph, 5)
+    assert links.column_names == ["source", "target", "score"]
+    assert links.num_rows == 5
     assert result.suggest_links(graph, 2, ["node1"]).column("source").to_pylist() == ["node1"] * 2
     with pytest.raises(ValueError, match=r"not the graph that was embedded: .* 0 is not embedded"):
         result.suggest_links(Graph(*random_graph(3, n=40)), 5)
@@ -132,9 +132,9 @@ def test_labels_of_other_nodes_only_are_ignored(tmp_path):
     (tmp_path / "z.csv").write_text("id,e0,e1,label\nann,1,0,red\nbob,0,1,\ncy,1,1,\n")
     (tmp_path / "e.csv").write_text("bob,cy\n")
     assert Embedding.load(tmp_path / "z.csv").labels.classes == ("red",)
-    found = Embedding.load(tmp_path / "z.csv", read_graph(tmp_path / "e.csv"))
-    assert found.labels is None
-    assert found.matrix.tolist() == [[0, 1], [1, 1]]
+    loaded = Embedding.load(tmp_path / "z.csv", read_graph(tmp_path / "e.csv"))
+    assert loaded.labels is None
+    assert loaded.matrix.tolist() == [[0, 1], [1, 1]]
 
 
 def test_functions_take_each_others_objects():

@@ -26,9 +26,9 @@ def wide_graph(seed, n=60, density=0.08, *, weighted=False, width=WIDE, sparse=F
     if not sparse:
         return A, X, X
     X[np.random.default_rng(seed).random(X.shape) < 0.9] = 0
-    given = sp.csr_array(X)
-    assert read_features(given).dense is None
-    return A, X, given
+    features = sp.csr_array(X)
+    assert read_features(features).dense is None
+    return A, X, features
 
 
 @pytest.fixture(params=["own", "shared"])
@@ -54,10 +54,10 @@ def used(request, monkeypatch):
     ("ensemble", "weighting"), list(itertools.product(ENSEMBLES, ["adaptive", "linear", "average"]))
 )
 def test_every_combination_agrees_with_the_oracle(ensemble, weighting, sparse, weighted, used):
-    A, X, given = wide_graph(1, 80, weighted=weighted, sparse=sparse)
+    A, X, features = wide_graph(1, 80, weighted=weighted, sparse=sparse)
     for hops in (0, 1, 6, 7):
-        found = NAFS(hops, R, ensemble, weighting).fit_transform(given, adjacency=A)
-        assert_close(found, oracle.embedding(A.toarray(), X, hops, R, ensemble, weighting, "cosine"))
+        embedding = NAFS(hops, R, ensemble, weighting).fit_transform(features, adjacency=A)
+        assert_close(embedding, oracle.embedding(A.toarray(), X, hops, R, ensemble, weighting, "cosine"))
     assert used() == [True] * 4
 
 
@@ -83,8 +83,8 @@ def test_hubs_isolated_nodes_and_rows_without_features(weighted, loops, used, re
     before = _kernel.in_use()
     request.addfinalizer(lambda: _kernel.use(before))
     _kernel.use(loops)
-    found = NAFS(5, R).fit_transform(X, adjacency=sp.csr_array(A))
-    assert_close(found, oracle.embedding(A, X, 5, R, "mean", "adaptive", "cosine"))
+    embedding = NAFS(5, R).fit_transform(X, adjacency=sp.csr_array(A))
+    assert_close(embedding, oracle.embedding(A, X, 5, R, "mean", "adaptive", "cosine"))
     assert used() == [True]
 
 
@@ -92,8 +92,8 @@ def test_hubs_isolated_nodes_and_rows_without_features(weighted, loops, used, re
 def test_the_scale_of_features_does_not_matter(scale, used):
     A, X = random_graph(4, n_features=WIDE)
     expected = oracle.embedding(A.toarray(), X, 6, (0.5,), "mean", "adaptive", "cosine")
-    found = NAFS(6, 0.5).fit_transform(X * scale, adjacency=A)
-    assert_close(found / np.float32(scale), expected)
+    embedding = NAFS(6, 0.5).fit_transform(X * scale, adjacency=A)
+    assert_close(embedding / np.float32(scale), expected)
     assert used() == [True]
 
 
@@ -112,8 +112,8 @@ def test_rows_that_cancel_use_the_usual_strategy(used):
     X = np.ones((2, WIDE))
     X[1] = -1  # after one hop both are 0
     seen = []
-    found = NAFS(3, 0.0).fit(X, adjacency=A, progress=seen.append).embedding_
-    assert_close(found, oracle.embedding(A, X, 3, (0.0,), "mean", "adaptive", "cosine"))
+    embedding = NAFS(3, 0.0).fit(X, adjacency=A, progress=seen.append).embedding_
+    assert_close(embedding, oracle.embedding(A, X, 3, (0.0,), "mean", "adaptive", "cosine"))
     assert used() == [False]
     assert [step.step for step in seen] == ["measure", *["smooth"] * 4]
     done = [step.done for step in seen]
@@ -125,8 +125,8 @@ def test_directed_graphs_and_self_loops(used):
     rng = np.random.default_rng(6)
     A = (rng.random((40, 40)) < 0.1) * rng.uniform(0.1, 2.0, (40, 40))
     X = rng.normal(size=(40, WIDE))
-    found = NAFS(5, 0.3, directed=True, self_loops=True).fit_transform(X, adjacency=A)
-    assert_close(found, oracle.embedding(A, X, 5, (0.3,), "mean", "adaptive", "cosine"))
+    embedding = NAFS(5, 0.3, directed=True, self_loops=True).fit_transform(X, adjacency=A)
+    assert_close(embedding, oracle.embedding(A, X, 5, (0.3,), "mean", "adaptive", "cosine"))
     assert used() == [True]
 
 

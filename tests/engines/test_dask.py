@@ -43,8 +43,8 @@ def on_cluster(graph, features, method, **options):
 
 @pytest.fixture(scope="module")
 def client():
-    with two_workers() as found:
-        yield found
+    with two_workers() as client:
+        yield client
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -64,8 +64,10 @@ def test_the_same_bits_as_on_disk(client, tmp_path, narrow, options, sparse):
     method = Method(4, R, *options)
     limit = narrow(graph, method)
     expected = on_disk(tmp_path / "disk", graph, features, limit, method)
-    found = on_cluster(graph, features, method, work_dir=tmp_path / "dask", client=client, memory_limit=limit)
-    assert found.tobytes() == expected.tobytes()
+    embedding = on_cluster(
+        graph, features, method, work_dir=tmp_path / "dask", client=client, memory_limit=limit
+    )
+    assert embedding.tobytes() == expected.tobytes()
 
 
 def test_a_worker_that_is_killed_changes_nothing(tmp_path):
@@ -74,9 +76,9 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
     graph = power_law(60_000, average_degree=8, n_features=64, seed=1)
     method = Method(8, R)
     with two_workers() as client:
-        given = {"client": client, "memory_limit": 45_000_000}
+        options = {"client": client, "memory_limit": 45_000_000}
         expected = on_cluster(
-            graph.adjacency, graph.features, method, work_dir=tmp_path / "calm", **given
+            graph.adjacency, graph.features, method, work_dir=tmp_path / "calm", **options
         ).tobytes()
         pids = list(client.run(os.getpid).values())
         killed = []
@@ -86,12 +88,12 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path):
                 killed.append(pids[0])
                 os.kill(pids[0], signal.SIGKILL)
 
-        found = on_cluster(
-            graph.adjacency, graph.features, method, work_dir=tmp_path / "killed", progress=kill, **given
+        embedding = on_cluster(
+            graph.adjacency, graph.features, method, work_dir=tmp_path / "killed", progress=kill, **options
         ).tobytes()
         assert killed
         assert pids[0] not in client.run(os.getpid).values()
-        assert found == expected
+        assert embedding == expected
 
 
 def test_embed_accepts_a_client_and_does_not_copy_a_saved_graph(client, tmp_path):
@@ -105,9 +107,9 @@ def test_embed_accepts_a_client_and_does_not_copy_a_saved_graph(client, tmp_path
         seen.append(at)
         assert not list(work.glob("graph-*.npy"))
 
-    made = embed(graph, n_hops=3, engine="dask", client=client, work_dir=str(work), progress=progress)
-    assert made.settings["engine"] == "dask"
-    np.testing.assert_allclose(made.matrix, embed(graph, n_hops=3).matrix, rtol=1e-4, atol=1e-6)
+    result = embed(graph, n_hops=3, engine="dask", client=client, work_dir=str(work), progress=progress)
+    assert result.settings["engine"] == "dask"
+    np.testing.assert_allclose(result.matrix, embed(graph, n_hops=3).matrix, rtol=1e-4, atol=1e-6)
     assert seen[-1].done == seen[-1].total
     assert not work.exists()
 
@@ -169,19 +171,19 @@ def test_threads_of_one_worker_do_not_share_states(tmp_path, narrow):
         set_as_default=False,
     ) as local:
         for run in range(2):
-            found = on_cluster(
+            embedding = on_cluster(
                 graph, features, method, work_dir=tmp_path / f"dask{run}", client=local, memory_limit=limit
             )
-            assert found.tobytes() == expected.tobytes()
+            assert embedding.tobytes() == expected.tobytes()
 
 
 def test_another_graph_in_the_same_folder_is_not_mistaken_for_the_first(client, tmp_path, narrow):
     work = tmp_path / "work"
     for seed in (6, 7):
         A, X = random_graph(seed, n_features=30)
-        made = embed(Graph(A, (X > 0).astype(float)), n_hops=3, engine="dask", client=client, work_dir=work)
+        result = embed(Graph(A, (X > 0).astype(float)), n_hops=3, engine="dask", client=client, work_dir=work)
         expected = embed(Graph(A, (X > 0).astype(float)), n_hops=3).matrix
-        np.testing.assert_allclose(made.matrix, expected, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(result.matrix, expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("after", [4, 12, 20, 30])
@@ -200,7 +202,7 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
             if calls == after:
                 os.kill(next(iter(own.run(os.getpid).values())), signal.SIGKILL)
 
-        found = on_cluster(
+        embedding = on_cluster(
             graph,
             features,
             method,
@@ -210,7 +212,7 @@ def test_a_worker_killed_late_changes_nothing(tmp_path, narrow, after):
             progress=kill,
         )
         assert calls >= after
-        assert found.tobytes() == expected.tobytes()
+        assert embedding.tobytes() == expected.tobytes()
 
 
 def test_a_limit_too_small_for_a_worker_raises_before_anything_is_written(client, tmp_path):

@@ -34,10 +34,10 @@ def test_panels_on_disk_agree_with_the_oracle(tmp_path, narrow, sparse, weighted
     for number, (ensemble, weighting, distance) in enumerate(COMBINATIONS):
         method = Method(5, R, ensemble, weighting, distance)
         limit = narrow(graph, method)
-        found = on_disk(tmp_path / str(number), graph, features, limit, method)
+        embedding = on_disk(tmp_path / str(number), graph, features, limit, method)
         problem = problem_of(graph, features, method, memory_limit=limit)
         assert len(DiskEngine().plan(problem).widths) == 3
-        assert_close(found, oracle.embedding(A.toarray(), X, 5, R, ensemble, weighting, distance))
+        assert_close(embedding, oracle.embedding(A.toarray(), X, 5, R, ensemble, weighting, distance))
 
 
 def test_mapped_features_and_hop_zero(tmp_path, narrow):
@@ -45,26 +45,26 @@ def test_mapped_features_and_hop_zero(tmp_path, narrow):
     Graph(A, X).save(tmp_path / "graph")
     graph = Graph.load(tmp_path / "graph")
     for hops in (0, 1, 6):
-        found = on_disk(
+        embedding = on_disk(
             tmp_path / f"work{hops}",
             graph.adjacency,
             graph.features,
             narrow(graph.adjacency),
             Method(hops, R),
         )
-        assert_close(found, oracle.embedding(A.toarray(), X, hops, R, "mean", "adaptive", "cosine"))
+        assert_close(embedding, oracle.embedding(A.toarray(), X, hops, R, "mean", "adaptive", "cosine"))
 
 
 def test_the_same_bits_again_for_any_number_of_threads(tmp_path, narrow):
     A, X = random_graph(3, n=500, n_features=40)
     graph, features = read_adjacency(A), read_features(X)
-    found = [
+    outputs = [
         on_disk(
             tmp_path / str(run), graph, features, narrow(graph), Method(4, R), n_threads=threads
         ).tobytes()
         for run, threads in enumerate((1, 2, 4, 1))
     ]
-    assert len(set(found)) == 1
+    assert len(set(outputs)) == 1
 
 
 def test_float16_states_and_embeddings(tmp_path, narrow):
@@ -72,8 +72,8 @@ def test_float16_states_and_embeddings(tmp_path, narrow):
     graph, features = read_adjacency(A), read_features(X)
     expected = in_memory(graph, features, Method(4, R), state_dtype="float16")
     limit = narrow(graph, state_dtype="float16")
-    found = on_disk(tmp_path / "a", graph, features, limit, Method(4, R), state_dtype="float16")
-    np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
+    embedding = on_disk(tmp_path / "a", graph, features, limit, Method(4, R), state_dtype="float16")
+    np.testing.assert_allclose(embedding, expected, atol=2e-3 * np.abs(expected).max())
     half = on_disk(tmp_path / "b", graph, features, narrow(graph), Method(4, R), dtype="float16")
     assert half.dtype == np.float16
     np.testing.assert_allclose(half, expected, atol=3e-3 * np.abs(expected).max())
@@ -95,16 +95,16 @@ def test_components_are_numbered_by_their_first_node():
 @pytest.mark.parametrize("n_panels", [1, 2, 3, 4, 7, 8])
 def test_tasks_come_after_their_inputs_and_few_parts_wait(n_panels):
     tasks = list_tasks(Method(3, R), n_panels)
-    made, uses = set(), [name for task in tasks for name in task.needs]
+    written, uses = set(), [name for task in tasks for name in task.needs]
     waiting = most = 0
     for task in tasks:
-        assert set(task.needs) <= made
-        made.add(task.output)
+        assert set(task.needs) <= written
+        written.add(task.output)
         waiting += task.kind == "measure"
         waiting -= task.kind == "add"
         waiting -= task.kind == "smooth" and task.panel == n_panels - 1
         most = max(most, waiting)
-    assert made == set(uses) | set(results_of(Method(3, R), n_panels))
+    assert written == set(uses) | set(results_of(Method(3, R), n_panels))
     assert n_panels == 1 or most <= n_panels.bit_length() + 1
     assert any(task.kind == "measure" for task in tasks) == (n_panels > 1)
     assert sum(task.kind == "smooth" for task in tasks) == len(R) * n_panels
@@ -125,13 +125,13 @@ def test_wide_sparse_features_are_never_dense_as_a_whole(tmp_path, narrow):
     WorkFolder.making = making
     try:
         method = Method(2, (0.5,))
-        found = on_disk(tmp_path / "work", graph, features, narrow(graph, method, columns=512), method)
+        embedding = on_disk(tmp_path / "work", graph, features, narrow(graph, method, columns=512), method)
     finally:
         WorkFolder.making = original
-    np.testing.assert_allclose(found, in_memory(graph, features, Method(2, (0.5,))), rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(embedding, in_memory(graph, features, Method(2, (0.5,))), rtol=1e-4, atol=1e-7)
     values = sum(size for name, size in shapes if name.startswith("x-") and name.endswith("values"))
     assert values == features.sparse.nnz
-    assert len(found) * 5000 > 10 * max(size for name, size in shapes if name.startswith("x-"))
+    assert len(embedding) * 5000 > 10 * max(size for name, size in shapes if name.startswith("x-"))
 
 
 def test_a_limit_that_is_too_small_names_the_smallest_that_works(tmp_path):
@@ -142,8 +142,8 @@ def test_a_limit_that_is_too_small_names_the_smallest_that_works(tmp_path):
     smallest = int(str(caught.value).split("works is ")[1].split(" bytes")[0])
     with pytest.raises(MemoryError):
         embed(graph, engine="disk", memory_limit=smallest - 1)
-    made = embed(graph, engine="disk", memory_limit=smallest, n_hops=2)
-    np.testing.assert_allclose(made.matrix, embed(graph, n_hops=2).matrix, rtol=1e-4, atol=1e-6)
+    result = embed(graph, engine="disk", memory_limit=smallest, n_hops=2)
+    np.testing.assert_allclose(result.matrix, embed(graph, n_hops=2).matrix, rtol=1e-4, atol=1e-6)
 
 
 def test_auto_is_memory_if_that_fits_and_disk_otherwise():
@@ -232,10 +232,10 @@ def test_many_panels_need_few_files_at_a_time(tmp_path, narrow, monkeypatch):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (200, hard))
     try:
-        found = on_disk(tmp_path / "work", graph, features, narrow(graph, method), method)
+        embedding = on_disk(tmp_path / "work", graph, features, narrow(graph, method), method)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    np.testing.assert_allclose(found, in_memory(graph, features, method), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(embedding, in_memory(graph, features, method), rtol=1e-4, atol=1e-6)
 
 
 def test_padding_is_planned_for():
@@ -247,6 +247,6 @@ def test_padding_is_planned_for():
 
 def test_the_embedding_can_be_changed_in_place(tmp_path, narrow):
     A, X = random_graph(17, n_features=20)
-    made = embed(Graph(A, X), engine="disk", n_hops=1)
-    made.matrix[:] -= made.matrix.mean(axis=0)
-    assert abs(float(made.matrix.mean())) < 1e-6
+    result = embed(Graph(A, X), engine="disk", n_hops=1)
+    result.matrix[:] -= result.matrix.mean(axis=0)
+    assert abs(float(result.matrix.mean())) < 1e-6

@@ -130,10 +130,10 @@ def test_the_smallest_limit_is_kept_on_odd_shapes(shape):
 def test_a_limit_decides_how_many_r_go_side_by_side():
     n = 500_000
     graph = Adjacency(np.zeros(n + 1, np.int64), np.zeros(0, np.int32))
-    one = plan(graph, 20, Method())
-    assert one.group == 1
-    assert plan(graph, 20, Method(), memory_limit=one.nbytes).group == 1
-    groups = [plan(graph, 20, Method(), memory_limit=k * one.nbytes).group for k in range(1, 9)]
+    single = plan(graph, 20, Method())
+    assert single.group == 1
+    assert plan(graph, 20, Method(), memory_limit=single.nbytes).group == 1
+    groups = [plan(graph, 20, Method(), memory_limit=k * single.nbytes).group for k in range(1, 9)]
     assert groups == sorted(groups)
     assert groups[-1] == 6
     assert plan(graph, 128, Method(), memory_limit=10**12).group == 1, "rows are long enough"

@@ -52,8 +52,8 @@ def test_an_interrupted_run_is_resumed_where_it_stopped(tmp_path, narrow):
         with pytest.raises(FileExistsError, match="resume it"):
             on_disk(folder, graph, features, narrow(graph))
         seen = []
-        found = on_disk(folder, graph, features, narrow(graph), resume=True, progress=seen.append)
-        assert found.tobytes() == expected
+        embedding = on_disk(folder, graph, features, narrow(graph), resume=True, progress=seen.append)
+        assert embedding.tobytes() == expected
         assert len(seen) <= 72 - (calls - 1) // 4 * 4  # four hops of a task are lost at most
     assert on_disk(folder, graph, features, narrow(graph), resume=True).tobytes() == expected
 
@@ -191,10 +191,10 @@ def test_a_folder_with_foreign_files_is_not_touched(tmp_path, narrow):
 
 
 def test_checksums_distinguish_rows_of_sparse_features():
-    one = sp.csr_array(np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], float))
-    two = sp.csr_array(np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0]], float))
+    first = sp.csr_array(np.array([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0]], float))
+    second = sp.csr_array(np.array([[1, 0, 0, 0, 0], [0, 1, 1, 0, 0]], float))
     graph = read_adjacency(np.zeros((2, 2)))
-    read = [Features(None, matrix.astype(np.float32)) for matrix in (one, two)]
+    read = [Features(None, matrix.astype(np.float32)) for matrix in (first, second)]
     assert fingerprint(graph, read[0]) != fingerprint(graph, read[1])
 
 

@@ -99,8 +99,8 @@ def test_weights_that_differ_by_direction_take_the_larger():
 def test_smoothing_along_the_direction():
     arrow = np.array([[0, 1], [0, 0]])
     X = np.array([[0.0], [4.0]])
-    found = NAFS(1, 0.0, weighting="last", directed=True).fit_transform(X, adjacency=arrow)
-    assert found.tolist() == [[2.0], [4.0]]
+    embedding = NAFS(1, 0.0, weighting="last", directed=True).fit_transform(X, adjacency=arrow)
+    assert embedding.tolist() == [[2.0], [4.0]]
     for distance in ("euclidean", "stationary_cosine"):
         with pytest.raises(ValueError, match="defined for undirected graphs"):
             NAFS(directed=True, distance=distance).fit(X, adjacency=arrow)
@@ -118,8 +118,8 @@ def test_components_edgeless_graphs_and_single_nodes(as_weights):
 def test_isolated_nodes_keep_their_features(distance, n_hops):
     X = np.array([[1.0, -2.0], [0.0, 0.0], [3.0, 4.0]])
     for n in (1, 3):
-        found = NAFS(n_hops, distance=distance).fit_transform(X[:n], adjacency=np.zeros((n, n)))
-        np.testing.assert_allclose(found, X[:n], rtol=1e-6)
+        embedding = NAFS(n_hops, distance=distance).fit_transform(X[:n], adjacency=np.zeros((n, n)))
+        np.testing.assert_allclose(embedding, X[:n], rtol=1e-6)
 
 
 def test_zero_hops_return_the_features():
@@ -182,9 +182,9 @@ def test_features_of_every_kind(dtype, form):
     if dtype == np.float16 and form in (sp.csr_matrix, sp.coo_array):
         pytest.skip("SciPy has no sparse float16")
     expected = NAFS(3).fit_transform(PATH.astype(float), adjacency=PATH)
-    found = NAFS(3).fit_transform(form(PATH.astype(dtype)), adjacency=PATH)
-    assert found.dtype == np.float32
-    assert np.array_equal(found, expected)
+    embedding = NAFS(3).fit_transform(form(PATH.astype(dtype)), adjacency=PATH)
+    assert embedding.dtype == np.float32
+    assert np.array_equal(embedding, expected)
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "stationary_cosine"])
@@ -199,8 +199,8 @@ def test_sparse_features_stay_sparse_and_agree_with_dense_ones(distance):
     expected = NAFS(5, distance=distance, directed=False).fit_transform(dense, adjacency=A)
     for X in (sp.csr_array(dense), sp.csc_matrix(dense), doubled):
         assert read_features(X).sparse is not None
-        found = NAFS(5, distance=distance, directed=False).fit_transform(X, adjacency=A)
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+        embedding = NAFS(5, distance=distance, directed=False).fit_transform(X, adjacency=A)
+        np.testing.assert_allclose(embedding, expected, rtol=1e-5, atol=1e-7)
     assert read_features(sp.csr_array(np.ones((3, 3)))).dense is not None
 
 

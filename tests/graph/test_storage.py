@@ -157,17 +157,17 @@ def test_the_description_counts():
     A = np.zeros((6, 6), int)
     A[[0, 1, 2, 3], [1, 2, 0, 4]] = 1
     graph = Graph(A, np.eye(6)[:, :3], labels=["a", "a", "b", "b", None, "b"], directed=False)
-    found = graph.describe()
-    assert (found.nodes, found.edges, found.isolated, found.components) == (6, 4, 1, 3)
-    assert found.largest_component == 3
-    assert found.degree_quantiles == (0, 1, 1, 2, 2)
-    assert found.feature_density == pytest.approx(3 / 18)
-    assert found.empty_rows == 3
-    assert (found.classes, found.labelled) == (2, 5)
-    assert found.homophily == pytest.approx(1 / 3), "0-1 of 0-1, 1-2, 2-0; 3-4 has an unlabelled end"
-    assert found.homophily_by_chance == pytest.approx((4 / 6) ** 2 + (2 / 6) ** 2)
-    assert "homophily" in str(found)
-    assert found.as_dict()["homophily"] == found.homophily
+    facts = graph.describe()
+    assert (facts.nodes, facts.edges, facts.isolated, facts.components) == (6, 4, 1, 3)
+    assert facts.largest_component == 3
+    assert facts.degree_quantiles == (0, 1, 1, 2, 2)
+    assert facts.feature_density == pytest.approx(3 / 18)
+    assert facts.empty_rows == 3
+    assert (facts.classes, facts.labelled) == (2, 5)
+    assert facts.homophily == pytest.approx(1 / 3), "0-1 of 0-1, 1-2, 2-0; 3-4 has an unlabelled end"
+    assert facts.homophily_by_chance == pytest.approx((4 / 6) ** 2 + (2 / 6) ** 2)
+    assert "homophily" in str(facts)
+    assert facts.as_dict()["homophily"] == facts.homophily
     one_way = Graph(A, directed=True)
     assert one_way.describe().isolated == 1
     assert one_way.n_edges == 4

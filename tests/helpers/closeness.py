@@ -10,10 +10,10 @@ COMBINATIONS = list(itertools.product(ENSEMBLES, WEIGHTINGS, DISTANCES))
 RELATIVE = 1e-5
 
 
-def assert_close(found, expected):
+def assert_close(actual, expected):
     """Compare rows with a tolerance of 1e-5 of their norm."""
-    assert found.shape == expected.shape
-    assert np.isfinite(found).all()
+    assert actual.shape == expected.shape
+    assert np.isfinite(actual).all()
     size = np.abs(expected).max(axis=1, keepdims=True)
-    error = np.abs(found - expected)
+    error = np.abs(actual - expected)
     assert (error <= RELATIVE * size + 1e-30).all(), f"off by {(error / (size + 1e-30)).max():.2e}"

@@ -99,9 +99,9 @@ class KilledRuns:
         if output.read_bytes() != self.expected:
             return "other bytes after a resume" + (f" of damage to {damaged}" if damaged else "")
         name = output.name
-        left = [path.name for path in self.folder.iterdir() if path.name.startswith((name, f".{name}"))]
-        left = [path for path in left if path != name and not path.endswith("2")]
-        return f"left behind: {left}" if left and not damaged else ""
+        leftovers = [path.name for path in self.folder.iterdir() if path.name.startswith((name, f".{name}"))]
+        leftovers = [path for path in leftovers if path != name and not path.endswith("2")]
+        return f"left behind: {leftovers}" if leftovers and not damaged else ""
 
     def _damage(self, rng, work):
         """Flip, cut or remove something in a work folder; the name of the file."""

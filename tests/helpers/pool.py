@@ -112,14 +112,14 @@ def run_cases(cases, workers=2, seconds=SECONDS):
         try:
             while True:
                 try:
-                    left = waiting.get_nowait()
+                    pending = waiting.get_nowait()
                 except queue.Empty:
                     return
-                while left:
+                while pending:
                     if not victim.alive:
                         victim.stop()
                         victim = Victim(seconds)
-                    done, left = victim.run(left)
+                    done, pending = victim.run(pending)
                     outcomes.extend(done)
         finally:
             victim.stop()

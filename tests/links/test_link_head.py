@@ -57,11 +57,11 @@ def test_the_numbers_of_pairs_by_their_definitions(graph, theirs):
 def test_hits_and_reciprocal_ranks_by_their_definitions():
     rng = np.random.default_rng(1)
     edges, others = rng.normal(1, 1, 200), rng.normal(0, 1, 500)
-    found = ranking_measures(edges, others)
+    result = ranking_measures(edges, others)
     ranks = np.array([1 + (others > edge).sum() for edge in edges])
-    assert found["MRR"] == pytest.approx(float((1 / ranks).mean()))
+    assert result["MRR"] == pytest.approx(float((1 / ranks).mean()))
     for k in (10, 50, 100):
-        assert found[f"Hits@{k}"] == pytest.approx(float((edges > np.sort(others)[-k]).mean()))
+        assert result[f"Hits@{k}"] == pytest.approx(float((edges > np.sort(others)[-k]).mean()))
 
 
 def test_the_head_uses_edges_where_vectors_say_nothing():
@@ -109,6 +109,6 @@ def test_suggestions_by_the_head_are_the_best_pairs_and_say_why(graph, monkeypat
 @pytest.mark.parametrize(("name", "auc", "hard"), [("cora", 95, 93.5), ("citeseer", 96.8, 96)])
 def test_real_links_are_predicted(data_home, name, auc, hard):
     graph = load_dataset(name).graph
-    found = evaluate_links(graph, lambda some: embed(some, n_hops=10, preprocessing="auto").matrix, splits=2)
-    assert 100 * found.mean("AUC") > auc
-    assert 100 * found.mean("AUC hard") > hard
+    result = evaluate_links(graph, lambda some: embed(some, n_hops=10, preprocessing="auto").matrix, splits=2)
+    assert 100 * result.mean("AUC") > auc
+    assert 100 * result.mean("AUC hard") > hard

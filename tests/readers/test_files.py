@@ -37,8 +37,8 @@ def test_edge_lists_as_people_write_them(tmp_path, text, ids, weights):
     path.write_bytes(text.encode())
     graph = read_graph(path)
     assert graph.ids.tolist() == ids
-    found = graph.adjacency.weights
-    assert (None if found is None else found.tolist()) == weights
+    stored = graph.adjacency.weights
+    assert (None if stored is None else stored.tolist()) == weights
     (tmp_path / "edges.txt.gz").write_bytes(gzip.compress(text.encode()))
     assert_same(read_graph(tmp_path / "edges.txt.gz"), graph)
 
@@ -244,8 +244,8 @@ def test_features_and_labels_in_every_form(tmp_path):
     (tmp_path / "y.csv").write_text("node,label\n2,1\n0,1\n1,0\n")
     for name in ("x.npy", "x.npz", "x.mtx"):
         graph = read_graph(tmp_path / "e.csv", tmp_path / name, tmp_path / "y.npy")
-        found = graph.features.sparse.toarray() if graph.features.dense is None else graph.features.dense
-        np.testing.assert_array_equal(found, X)
+        values = graph.features.sparse.toarray() if graph.features.dense is None else graph.features.dense
+        np.testing.assert_array_equal(values, X)
         assert graph.labels.codes.tolist() == [1, 0, 1]
     graph = read_graph(tmp_path / "e.csv", tmp_path / "x.parquet", tmp_path / "y.csv")
     assert graph.ids.tolist() == [2, 0, 1]
@@ -320,11 +320,11 @@ def test_tables_sorted_on_disk_make_the_same_graph(tmp_path, monkeypatch, kind, 
     nodes.to_parquet(tmp_path / "nodes.parquet")
     options = itertools.product((False, True), (False, True), (None, "nodes.parquet"))
     for directed, self_loops, features in options:
-        found = []
+        graphs = []
         for limit in (None, "200MB"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # nodes without features
-                found.append(
+                graphs.append(
                     read_graph(
                         tmp_path / "edges.parquet",
                         features and tmp_path / features,
@@ -333,16 +333,16 @@ def test_tables_sorted_on_disk_make_the_same_graph(tmp_path, monkeypatch, kind, 
                         memory_limit=limit,
                     )
                 )
-        a, b = (graph.adjacency for graph in found)
+        a, b = (graph.adjacency for graph in graphs)
         assert np.array_equal(a.indptr, b.indptr)
         assert np.array_equal(a.indices, b.indices)
         assert (a.weights is None) == (b.weights is None) == (weights != "any")
         if a.weights is not None:
             np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6)
-        assert found[0].id_array.equals(found[1].id_array)
-        assert found[0].notes == found[1].notes
+        assert graphs[0].id_array.equals(graphs[1].id_array)
+        assert graphs[0].notes == graphs[1].notes
         if features:
-            assert np.array_equal(found[0].features.dense, found[1].features.dense)
+            assert np.array_equal(graphs[0].features.dense, graphs[1].features.dense)
 
 
 def test_naming_a_column_says_that_the_first_line_names_them(tmp_path):

@@ -69,13 +69,13 @@ class TestMatrices:
         ],
     )
     def test_matrix_market(self, tmp_path, text, dense):
-        found = read_matrix(mtx(tmp_path, text))
-        found = found.toarray() if sp.issparse(found) else np.asarray(found)
-        assert found.tolist() == dense
+        matrix = read_matrix(mtx(tmp_path, text))
+        matrix = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+        assert matrix.tolist() == dense
         (tmp_path / "g.mtx.gz").write_bytes(gzip.compress(text.encode()))
-        found = read_matrix(str(tmp_path / "g.mtx.gz"))
-        found = found.toarray() if sp.issparse(found) else np.asarray(found)
-        assert found.tolist() == dense
+        matrix = read_matrix(str(tmp_path / "g.mtx.gz"))
+        matrix = matrix.toarray() if sp.issparse(matrix) else np.asarray(matrix)
+        assert matrix.tolist() == dense
 
     def npz(self, path, packed=False, **members):
         kind = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED

@@ -50,8 +50,8 @@ def test_text_helps_and_noise_does_not_hurt(papers):
 
     def nearest_share(graph):
         table = embed(graph, n_hops=3, preprocessing="auto").similar(None, k=5).to_pandas()
-        found = table.neighbor.map(topics).to_numpy().reshape(-1, 5)
-        return float((found == truth[:, None]).mean())
+        neighbor_topics = table.neighbor.map(topics).to_numpy().reshape(-1, 5)
+        return float((neighbor_topics == truth[:, None]).mean())
 
     only_text = read_graph(
         example_table("citations"),

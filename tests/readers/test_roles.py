@@ -121,17 +121,17 @@ class TestWithFeatures:
     def test_rows_are_matched_by_id(self):
         table = pd.DataFrame({"user": ["c", "a", "b"], "age": [3.0, 1.0, 2.0]})
         for nodes in (table, table.sort_values("age"), table.set_index("user"), pa.table(table)):
-            found = self.graph.with_features(nodes)
-            assert found.features.dense.tolist() == [[1], [2], [3]]
-            assert found.feature_names == ("age",)
+            joined = self.graph.with_features(nodes)
+            assert joined.features.dense.tolist() == [[1], [2], [3]]
+            assert joined.feature_names == ("age",)
         by_number = Graph(np.ones((3, 3))).with_features(USERS.sort_values("age"))
         assert by_number.features.dense.tolist() == [[20], [40], [30]]
 
     def test_rows_without_ids_stand_in_order(self):
         table = pd.DataFrame({"p": [1.5, 2.5, 3.5]})
-        found = self.graph.with_features(table)
-        assert found.features.dense.tolist() == [[1.5], [2.5], [3.5]]
-        assert any("order of the nodes" in note for note in found.notes)
+        joined = self.graph.with_features(table)
+        assert joined.features.dense.tolist() == [[1.5], [2.5], [3.5]]
+        assert any("order of the nodes" in note for note in joined.notes)
         with pytest.raises(InputError, match="id_column"):
             self.graph.with_features(table.iloc[[2, 0, 1]])
         with pytest.raises(InputError, match="2 rows"):
@@ -141,8 +141,8 @@ class TestWithFeatures:
         table = pd.DataFrame({"p": ["c", "a", "b"], "q": ["a", "b", "c"], "v": [3, 1, 2]})
         with pytest.raises(InputError, match=r"'p' and 'q'"):
             self.graph.with_features(table)
-        found = self.graph.with_features(table.drop(columns="q"), id_column="p")
-        assert found.features.dense.tolist() == [[1], [2], [3]]
+        joined = self.graph.with_features(table.drop(columns="q"), id_column="p")
+        assert joined.features.dense.tolist() == [[1], [2], [3]]
 
     def test_a_node_without_a_row_is_refused(self):
         with pytest.raises(InputError, match=r"1 of 3 nodes .*'b'"):
@@ -335,9 +335,9 @@ class TestMissingAttributes:
         with pytest.raises(InputError, match=r"'q' is missing .*'b'.*missing='zeros'"):
             from_networkx(graph, features=["p", "q"], missing="error")
         with pytest.warns(UserWarning, match=r"'q' is missing in 1 of 3 nodes .*'b'"):
-            found = from_networkx(graph, features=["p", "q"])
-        assert found.features.dense.tolist() == [[1, 2], [3, 0], [4, 5]]
-        assert any("'q' is missing" in note for note in found.notes)
+            joined = from_networkx(graph, features=["p", "q"])
+        assert joined.features.dense.tolist() == [[1, 2], [3, 0], [4, 5]]
+        assert any("'q' is missing" in note for note in joined.notes)
 
     def test_weights(self):
         import igraph

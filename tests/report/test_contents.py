@@ -99,7 +99,7 @@ def test_an_embedding_alone_has_a_page_too():
     assert [column["title"] for column in data["columns"]] == ["cluster"]
     assert not {"weights", "linked", "replay"} & set(data)
     assert "not known" in json.dumps(data["cards"])
-    names = [one["name"] for one in data["clusters"]["list"]]
+    names = [item["name"] for item in data["clusters"]["list"]]
     assert len(set(names)) == len(names) > 1
     assert all(name.startswith("around ") for name in names), "named after typical nodes"
     assert render(data).startswith("<!doctype html>")
@@ -112,9 +112,9 @@ def test_the_agreement_shown_is_that_of_the_consensus():
     assert shown["agreement"] == pytest.approx(consensus.agreement, abs=1e-4)
     assert (shown["candidates"], shown["agreeing"]) == (consensus.n_candidates, consensus.n_agreeing)
     largest_first = np.argsort(-np.bincount(consensus.labels), kind="stable")
-    assert [one["size"] for one in shown["list"]] == np.bincount(consensus.labels)[largest_first].tolist()
+    assert [item["size"] for item in shown["list"]] == np.bincount(consensus.labels)[largest_first].tolist()
     np.testing.assert_allclose(
-        [one["agreement"] for one in shown["list"]],
+        [item["agreement"] for item in shown["list"]],
         consensus.cluster_agreement[largest_first],
         atol=1e-4,
     )
@@ -130,7 +130,7 @@ def test_columns_of_the_same_name_keep_apart():
         {"id": [f"n{i}" for i in range(60)], "cluster": ["a", "b", "c"] * 20, "degree": range(60)}
     )
     columns = columns_of_table(mine, embedding.id_array)
-    titles = [one["title"] for one in collect(embedding, graph, columns=columns, replay=False)["columns"]]
+    titles = [item["title"] for item in collect(embedding, graph, columns=columns, replay=False)["columns"]]
     assert titles[:4] == ["cluster", "degree", "nafs cluster", "nafs degree"]
 
 
@@ -174,7 +174,7 @@ def test_the_replay_contains_the_hops_of_the_embedding():
     graph, embedding = graph_and_embedding()
     replay = collect(embedding, graph)["replay"]
     assert replay["steps"][replay["start"]] == 3
-    assert all(len(one["positions"]) == len(replay["steps"]) for one in replay["maps"])
+    assert all(len(item["positions"]) == len(replay["steps"]) for item in replay["maps"])
 
 
 def test_pages_of_odd_graphs():
@@ -227,9 +227,9 @@ def test_a_server_answers_for_each_node_and_only_for_itself():
         with urllib.request.urlopen(server.address + "node/5") as answer:
             facts = json.load(answer)
         whole = collect(embedding, graph, replay=False)
-        assert [one["row"] for one in facts["nearest"]] == whole["nearest"]["rows"][5].tolist()
+        assert [item["row"] for item in facts["nearest"]] == whole["nearest"]["rows"][5].tolist()
         suggested = whole["suggested"]["rows"][5]
-        assert [one["row"] for one in facts["suggested"]] == suggested[suggested >= 0].tolist()
+        assert [item["row"] for item in facts["suggested"]] == suggested[suggested >= 0].tolist()
         for path, code in (("node/999", 404), ("node/-1", 404), ("../etc/passwd", 404)):
             with pytest.raises(urllib.error.HTTPError) as failed:
                 urllib.request.urlopen(server.address + path)
@@ -298,8 +298,8 @@ def test_structural_columns_are_made_again_only_where_there_was_nothing_else(tmp
     both = embed(graph, n_hops=2, structure=8)
     assert _with_features_of(both.settings, bare) is bare
     assert _with_features_of(embed(graph, n_hops=2, structure="none").settings, bare) is bare
-    made = _with_features_of(embed(bare, n_hops=2, dim=8).settings, bare)
-    assert made.features.shape == (60, 8)
+    structural = _with_features_of(embed(bare, n_hops=2, dim=8).settings, bare)
+    assert structural.features.shape == (60, 8)
     both.write(tmp_path / "e.parquet")
     bare.save(tmp_path / "bare")
     page = tmp_path / "r.html"

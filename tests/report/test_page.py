@@ -336,7 +336,7 @@ def test_the_page_works_inside_a_notebook(browser, tmp_path):
     )
     notebook = nbformat.v4.new_notebook(cells=[cell])
     nbclient.NotebookClient(notebook, timeout=300).execute()
-    (output,) = [one for one in notebook.cells[0].outputs if one.output_type == "execute_result"]
+    (output,) = [item for item in notebook.cells[0].outputs if item.output_type == "execute_result"]
     saved = tmp_path / "notebook.html"
     saved.write_text(
         f"<!doctype html><meta charset=utf-8><title>notebook</title>{output.data['text/html']}",

@@ -46,11 +46,11 @@ def test_tables_are_made_from_cells(tmp_path):
 
 
 def test_cells_of_another_folder_are_taken_over(tmp_path):
-    one, other = Store(tmp_path / "a"), Store(tmp_path / "b")
-    one.keep("x", {"v": [1.0]}, "s")
+    first, other = Store(tmp_path / "a"), Store(tmp_path / "b")
+    first.keep("x", {"v": [1.0]}, "s")
     other.keep("x", {"v": [2.0]}, "t")
     other.keep("y", {"v": [3.0]}, "t")
-    one.take_over(other)
+    first.take_over(other)
     again = Store(tmp_path / "a")
     assert again["x"] == {"v": [2.0]}
     assert again.has("y", "t")

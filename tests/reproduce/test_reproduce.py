@@ -82,8 +82,8 @@ def rows_of(path):
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_target_writes_its_table_and_its_figure(folder, name):
-    told = []
-    files = reproduce(TARGETS[name], folder, seeds=2, told=lambda *what: told.append(what))
+    steps = []
+    files = reproduce(TARGETS[name], folder, seeds=2, progress=lambda *step: steps.append(step))
     assert [file.name for file in files[:2]] == [f"{name}.md", f"{name}.csv"]
     text, rows = files[0].read_text(), rows_of(files[1])
     assert len({len(row) for row in rows}) == 1
@@ -93,19 +93,19 @@ def test_every_target_writes_its_table_and_its_figure(folder, name):
         assert file.read_bytes().startswith(b"\x89PNG")
         assert f"![]({file.name})" in text, "the page shows its picture"
     cells = len(TARGETS[name].cells(EFFORT))
-    assert [done for _, done, _ in told] == [*range(cells), cells]
+    assert [done for _, done, _ in steps] == [*range(cells), cells]
 
 
 @pytest.mark.parametrize("task", [comparison.LINKS, comparison.CLUSTERING, comparison.CLASSIFICATION])
 def test_a_comparison_has_every_method_and_every_published_number(folder, task):
     reproduce(TARGETS[task.name], folder, seeds=2)
     _, *rows = rows_of(folder / f"{task.name}.csv")
-    found = {(data, method, metric): cells for data, method, metric, *cells in rows}
-    assert len(found) == len(rows)
+    by_row = {(data, method, metric): cells for data, method, metric, *cells in rows}
+    assert len(by_row) == len(rows)
     for data in task.datasets:
         for i, metric in enumerate(task.metrics):
             for rival in task.rivals(data, "fast"):
-                printed, measured, plain, time, _ = found[data, rival, metric]
+                printed, measured, plain, time, _ = by_row[data, rival, metric]
                 numbers = task.others.get(rival)
                 assert printed == ("" if numbers is None else f"{numbers[data][i]:.1f}")
                 assert float(measured.split()[0]) > 0
@@ -113,7 +113,7 @@ def test_a_comparison_has_every_method_and_every_published_number(folder, task):
                 assert time.endswith(" s")
             for variant in published.VARIANTS:
                 method = f"NAFS-{variant} (K={task.hops[variant][data]})"
-                printed, measured, plain, *_ = found[data, method, metric]
+                printed, measured, plain, *_ = by_row[data, method, metric]
                 assert printed == f"{task.numbers[variant][data][i]:.1f}"
                 assert float(measured.split()[0]) > 0
                 assert float(plain.split()[0]) > 0
@@ -122,7 +122,7 @@ def test_a_comparison_has_every_method_and_every_published_number(folder, task):
 def test_without_rivals_only_the_method_is_measured(small, tmp_path):
     reproduce(TARGETS["classification"], tmp_path, seeds=1, rivals="none")
     _, *rows = rows_of(tmp_path / "classification.csv")
-    measured = {method for _, method, _, _, here, *_ in rows if here}
+    measured = {method for _, method, _, _, value, *_ in rows if value}
     assert all(method.startswith("NAFS") for method in measured)
     with pytest.raises(ValueError, match="rivals must be one of"):
         reproduce(TARGETS["classification"], tmp_path, rivals="many")
@@ -169,8 +169,8 @@ def test_cells_of_another_source_are_measured_again(tmp_path):
 
 
 def test_two_runs_in_one_folder_keep_each_others_cells(tmp_path):
-    one, other = Store(tmp_path), Store(tmp_path)
-    one.keep("a", {"x": [1.0]})
+    first, other = Store(tmp_path), Store(tmp_path)
+    first.keep("a", {"x": [1.0]})
     other.keep("b", {"x": [2.0]})
     assert "a" in other
     assert {key for key in ("a", "b") if key in Store(tmp_path)} == {"a", "b"}

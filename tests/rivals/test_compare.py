@@ -18,28 +18,28 @@ def graph():
 
 @pytest.mark.parametrize("task", ["links", "clustering", "classification"])
 def test_a_comparison_orders_methods_by_its_first_metric(graph, task):
-    told = []
+    steps = []
     methods = [RIVALS["raw features"], RIVALS["SGC"]]
-    found = compare(graph, task, methods, seeds=2, told=lambda *what: told.append(what))
-    assert found.ordered() == ["SGC", "raw features"]
-    assert told == [("raw features", 0, 4), ("raw features", 1, 4), ("SGC", 2, 4), ("SGC", 3, 4)]
-    assert len(found.row("SGC")) == len(found.metrics) + 2
-    means = [np.mean(found.values[name][found.metrics[0]]) for name in found.ordered()]
+    comparison = compare(graph, task, methods, seeds=2, progress=lambda *step: steps.append(step))
+    assert comparison.ordered() == ["SGC", "raw features"]
+    assert steps == [("raw features", 0, 4), ("raw features", 1, 4), ("SGC", 2, 4), ("SGC", 3, 4)]
+    assert len(comparison.row("SGC")) == len(comparison.metrics) + 2
+    means = [np.mean(comparison.values[name][comparison.metrics[0]]) for name in comparison.ordered()]
     assert means[0] > means[1]
 
 
 def test_a_method_that_cannot_run_is_skipped_with_its_reason(graph):
     greedy = replace(RIVALS["SGC"], name="greedy", memory=lambda _: 10**16)
-    found = compare(graph, "links", [greedy, RIVALS["SGC"]], seeds=1)
-    assert list(found.values) == ["SGC"]
-    assert found.skipped["greedy"].startswith("greedy: out of memory (needs 1e+04 TB;")
-    assert found.as_dict()["skipped"] == found.skipped
+    comparison = compare(graph, "links", [greedy, RIVALS["SGC"]], seeds=1)
+    assert list(comparison.values) == ["SGC"]
+    assert comparison.skipped["greedy"].startswith("greedy: out of memory (needs 1e+04 TB;")
+    assert comparison.as_dict()["skipped"] == comparison.skipped
 
 
 def test_without_labels_clusters_are_judged_by_the_edges(graph):
     bare = Graph(graph.adjacency, graph.features)
-    found = compare(bare, "clustering", [RIVALS["SGC"]], seeds=1, n_clusters=3)
-    assert found.metrics == ("modularity",)
+    comparison = compare(bare, "clustering", [RIVALS["SGC"]], seeds=1, n_clusters=3)
+    assert comparison.metrics == ("modularity",)
 
 
 def test_the_meter_sees_memory():

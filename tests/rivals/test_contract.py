@@ -140,7 +140,7 @@ def test_memory_is_estimated_before(graph):
 
 def test_bad_requests_are_answered_by_one_line(graph, split):
     problem = problem_of(graph, "links")
-    with pytest.raises(ValueError, match="GCN has no links; it has classification"):
+    with pytest.raises(ValueError, match="GCN cannot do links, only classification"):
         RIVALS["GCN"](problem)
     absent = replace(RIVALS["SGC"], extra="rivals")
     with pytest.MonkeyPatch.context() as patch:

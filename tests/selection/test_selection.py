@@ -46,8 +46,8 @@ def test_preprocessing_is_chosen_by_the_values():
         (rng.standard_normal((50, 30)), "standardize"),
         (np.zeros((5, 3)), "tfidf"),
     ):
-        found, why = judge(read_features(features))
-        assert found == kind, why
+        result, why = judge(read_features(features))
+        assert result == kind, why
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -57,9 +57,9 @@ def test_tfidf_agrees_with_scikit_learn(sparse):
     X = counts(np.random.default_rng(1))
     X[7] = 0
     graph = Graph(np.zeros((50, 50)))
-    found = prepare(read_features(sp.csr_array(X) if sparse else X), graph.adjacency, "tfidf")
+    result = prepare(read_features(sp.csr_array(X) if sparse else X), graph.adjacency, "tfidf")
     expected = TfidfTransformer().fit_transform(X).toarray()
-    shown = found.sparse.toarray() if found.dense is None else found.dense
+    shown = result.sparse.toarray() if result.dense is None else result.dense
     np.testing.assert_allclose(shown, expected, atol=1e-6)
     assert not shown[7].any()
 
@@ -81,8 +81,8 @@ def test_rows_of_length_one_and_standard_columns(sparse):
 def test_centring_subtracts_the_common_row(graph):
     X, d = graph.features.dense.astype(float), graph.adjacency.degrees
     for center, common in (("mean", X.mean(axis=0)), ("stationary", d @ X / d.sum())):
-        found = prepare(graph.features, graph.adjacency, "none", center)
-        np.testing.assert_allclose(found.dense, X - common, atol=1e-5)
+        result = prepare(graph.features, graph.adjacency, "none", center)
+        np.testing.assert_allclose(result.dense, X - common, atol=1e-5)
     assert prepare(graph.features, graph.adjacency) is graph.features, "nothing to do, nothing copied"
 
 
@@ -91,8 +91,8 @@ def test_the_stationary_center_is_the_limit_of_smoothing():
 
     graph = contextual_sbm(60, average_degree=12, n_features=3, seed=3)
     assert graph.adjacency.components.max() == 0
-    taken = prepare(graph.features, graph.adjacency, "none", "stationary")
-    end = smoothed_features(taken.dense, graph.adjacency, 500, r=0.0)
+    centred = prepare(graph.features, graph.adjacency, "none", "stationary")
+    end = smoothed_features(centred.dense, graph.adjacency, 500, r=0.0)
     np.testing.assert_allclose(end, 0, atol=1e-5)
 
 
@@ -171,15 +171,17 @@ def test_the_graph_decides_between_several_starts(graph):
     points = project(np.random.default_rng(0).standard_normal((300, 6)), 6)  # no clusters at all
     alone = [mixture(points, 3, graph=graph.adjacency, seed=s, n_init=1) for s in range(8)]
     together = [mixture(points, 3, graph=graph.adjacency, seed=s, n_init=8) for s in range(8)]
-    value = [np.mean([modularity(graph.adjacency, c) for c in found]) for found in (alone, together)]
+    value = [
+        np.mean([modularity(graph.adjacency, c) for c in partitions]) for partitions in (alone, together)
+    ]
     assert value[1] > value[0]
 
 
 @pytest.mark.parametrize("rows", [np.zeros((20, 4)), np.ones((20, 4)), np.eye(20)[:, :4]])
 def test_few_distinct_points_are_not_an_error(rows):
-    found = mixture(project(rows, 6), 3)
-    assert found.shape == (20,)
-    assert set(found) <= {0, 1, 2}
+    result = mixture(project(rows, 6), 3)
+    assert result.shape == (20,)
+    assert set(result) <= {0, 1, 2}
 
 
 def test_a_large_matrix_is_fitted_on_a_sample_and_predicted_whole():
@@ -216,12 +218,12 @@ def test_hops_for_clusters_follow_the_graph(graph):
 def test_smoothing_is_chosen_where_it_helps():
     helps = contextual_sbm(600, n_classes=3, homophily=0.95, average_degree=12, signal=0.7, seed=1)
     truth = helps.labels.codes
-    found = []
+    scores = []
     for hops in (0, "auto"):
-        made = embed(helps, n_hops=hops, preprocessing="auto", n_clusters=3)
-        clusters = mixture(project(made.matrix, 6), 3, graph=helps.adjacency)
-        found.append(agreement(truth, clusters)["NMI"])
-    assert found[1] > found[0] + 0.2
+        embedding = embed(helps, n_hops=hops, preprocessing="auto", n_clusters=3)
+        clusters = mixture(project(embedding.matrix, 6), 3, graph=helps.adjacency)
+        scores.append(agreement(truth, clusters)["NMI"])
+    assert scores[1] > scores[0] + 0.2
     links = choose(helps, goal="links")
     assert max(links.curve.values()) > 0.6
     assert links.score in ("inner", "cosine")
@@ -271,13 +273,13 @@ def test_clusters_are_found_however_close_the_rows(scale):
 def test_whole_numbers_and_huge_numbers_cluster_alike(graph):
     from nafs.tasks import cluster, evaluate_clustering
 
-    made = embed(graph, n_hops=5, preprocessing="auto").matrix
-    plain = cluster(made, 3, graph=graph)
-    for other in (np.rint(1000 * made).astype(int), made * 1e25):
+    embedding = embed(graph, n_hops=5, preprocessing="auto").matrix
+    plain = cluster(embedding, 3, graph=graph)
+    for other in (np.rint(1000 * embedding).astype(int), embedding * 1e25):
         assert agreement(plain, cluster(other, 3, graph=graph))["NMI"] > 0.9
-    made[3, 1] = np.nan
+    embedding[3, 1] = np.nan
     with pytest.raises(ValueError, match="the embedding contains NaN or inf"):
-        evaluate_clustering(made, graph)
+        evaluate_clustering(embedding, graph)
 
 
 def test_a_limit_that_is_too_small_raises_before_features_are_copied():
@@ -304,13 +306,13 @@ def test_the_same_choice_again_and_for_any_number_of_threads(graph):
 def test_labels_are_not_looked_at(graph):
     rng = np.random.default_rng(0)
     shuffled = Graph(graph.adjacency, graph.features, labels=rng.permutation(graph.labels.codes))
-    one, other = (embed(some, n_hops="auto", n_clusters=3) for some in (graph, shuffled))
-    np.testing.assert_array_equal(one.matrix, other.matrix)
+    first, other = (embed(some, n_hops="auto", n_clusters=3) for some in (graph, shuffled))
+    np.testing.assert_array_equal(first.matrix, other.matrix)
 
 
 def test_nothing_is_chosen_by_default(graph):
     plain = embed(graph, n_hops=5)
-    assert plain.choice.explain() == "nothing was left open"
+    assert plain.choice.explain() == "nothing was chosen automatically"
     np.testing.assert_array_equal(
         plain.matrix, NAFS(5).fit_transform(graph.features.dense, adjacency=graph.adjacency)
     )
@@ -323,8 +325,8 @@ def test_the_estimator_chooses_and_explains(graph):
     assert "hops" in model.explain()
     np.testing.assert_array_equal(Z, embed(graph, n_hops="auto", n_clusters=3, structure="none").matrix)
     np.testing.assert_array_equal(model.transform(graph), Z)
-    given = NAFS(model.n_hops_, preprocessing="standardize").fit_transform(graph)
-    np.testing.assert_array_equal(given, Z)
+    explicit = NAFS(model.n_hops_, preprocessing="standardize").fit_transform(graph)
+    np.testing.assert_array_equal(explicit, Z)
     swept = dict(NAFS("auto", n_clusters=3).sweep(graph, hops=[model.n_hops_]))
     np.testing.assert_array_equal(swept[model.n_hops_], Z)
     assert model.n_hops == "auto", "the parameter stays"

@@ -37,8 +37,8 @@ def make(graph):
 
 def clusters(features, graph, truth):
     matrix = embed(Graph(graph, features.toarray()), n_hops=5, n_threads=1).matrix
-    found = KMeans(4, n_init=5, random_state=0).fit_predict(matrix)
-    return normalized_mutual_info_score(truth, found)
+    labels = KMeans(4, n_init=5, random_state=0).fit_predict(matrix)
+    return normalized_mutual_info_score(truth, labels)
 
 
 def test_noise_columns_do_no_harm():
@@ -124,8 +124,8 @@ def test_embed_puts_structure_beside_features(planetoid_home):
     bare = embed(Graph(graph.adjacency), "auto", n_clusters=7, n_threads=1)
     alone = embed(noise, "auto", n_clusters=7, structure="none", n_threads=1)
     with_noise, without_table, noise_only = (
-        normalized_mutual_info_score(graph.labels.codes, made.choice.clustering.labels)
-        for made in (embedding, bare, alone)
+        normalized_mutual_info_score(graph.labels.codes, result.choice.clustering.labels)
+        for result in (embedding, bare, alone)
     )
     assert noise_only < 0.1
     assert without_table > 0.3

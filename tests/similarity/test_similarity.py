@@ -28,24 +28,24 @@ def test_nearest_rows(score, exact):
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(300, 16)).astype(np.float32)
     matrix[7] = 0
-    found, scores = nearest(matrix, np.arange(300), 5, score=score, exact=exact)
+    neighbors, scores = nearest(matrix, np.arange(300), 5, score=score, exact=exact)
     every = all_scores(matrix, score)
-    np.testing.assert_allclose(scores, np.take_along_axis(every, found, 1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(scores, np.take_along_axis(every, neighbors, 1), rtol=1e-4, atol=1e-5)
     np.fill_diagonal(every, -np.inf)
     best = -np.sort(-every, axis=1)[:, :5]
     some = np.arange(300) != 7  # a row of zeros is as near to all
     close = np.isclose(scores[some], best[some], rtol=1e-4, atol=1e-5)
     assert close.mean() >= (1 if exact else 0.95)
-    assert not (found == np.arange(300)[:, None]).any()
+    assert not (neighbors == np.arange(300)[:, None]).any()
     assert (np.diff(scores, axis=1) <= 0).all()
     again, _ = nearest(matrix, np.arange(300), 5, score=score, exact=exact)
-    assert np.array_equal(found, again)
+    assert np.array_equal(neighbors, again)
 
 
 def test_fewer_rows_than_requested_and_bad_numbers():
     matrix = np.eye(3, dtype=np.float32)
-    found, _ = nearest(matrix, np.array([1]), 10)
-    assert found.tolist() == [[0, 2]]
+    neighbors, _ = nearest(matrix, np.array([1]), 10)
+    assert neighbors.tolist() == [[0, 2]]
     with pytest.raises(ValueError, match="k must be at least 1"):
         nearest(matrix, np.array([1]), 0)
     with pytest.raises(ValueError, match="score must be"):
@@ -111,9 +111,9 @@ def test_progress_adds_up_to_one(exact, monkeypatch):
     matrix = rng.normal(size=(9000, 4)).astype(np.float32)
     graph = read_adjacency(A, directed=False)
     for search in (
-        lambda told: nearest(matrix, np.arange(9000), 3, exact=exact, progress=told),
-        lambda told: suggest_pairs(graph, matrix, 3, score="cosine", exact=exact, progress=told),
-        lambda told: suggest_pairs(graph, matrix, 3, nodes=np.arange(4), progress=told),
+        lambda callback: nearest(matrix, np.arange(9000), 3, exact=exact, progress=callback),
+        lambda callback: suggest_pairs(graph, matrix, 3, score="cosine", exact=exact, progress=callback),
+        lambda callback: suggest_pairs(graph, matrix, 3, nodes=np.arange(4), progress=callback),
     ):
         shares: list[float] = []
         search(shares.append)
@@ -145,13 +145,13 @@ def test_the_best_scores_agree_with_a_stable_sort(n, alike):
     matrix = rng.integers(-largest, largest + 1, size=(n, 3)).astype(np.float32)
     matrix[-1] = 3 * matrix[0]  # the best of some is in the last chunk
     asked = np.arange(0, n, 97)
-    found, scores = nearest(matrix, asked, 7, score="inner")
+    neighbors, scores = nearest(matrix, asked, 7, score="inner")
     every = matrix[asked] @ matrix.T
     every[np.arange(len(asked)), asked] = -np.inf
     order = np.argsort(-every, axis=1, kind="stable")[:, :7]
-    assert found[0, 0] == n - 1
+    assert neighbors[0, 0] == n - 1
     assert np.array_equal(scores, np.take_along_axis(every, order, 1))
-    assert np.array_equal(found, order)
+    assert np.array_equal(neighbors, order)
 
 
 def test_rows_with_nan_raise():
@@ -173,8 +173,8 @@ def test_an_index_with_duplicates_and_with_more_neighbours_than_it_finds():
     assert widen(index, scored_rows(matrix, "cosine"), 10, 1) >= 0.97
     assert index.expansion_search <= 256, "rows that score alike are as good"
     few = rng.normal(size=(700, 8)).astype(np.float32)
-    found, scores = nearest(few, np.arange(700), 699, exact=False)
-    assert (found >= 0).all()
+    neighbors, scores = nearest(few, np.arange(700), 699, exact=False)
+    assert (neighbors >= 0).all()
     assert np.isfinite(scores).all()
 
 
@@ -187,8 +187,8 @@ def test_an_automatic_index_warns_and_finds_most_neighbours(monkeypatch):
         monkeypatch.setattr(sys.modules[f"nafs.similarity.{place}"], "EXACT_WORK", 0)
     monkeypatch.setattr("nafs.similarity.suggestions._TRIED", 0)
     with pytest.warns(UserWarning, match=r"an index was searched; it finds about 9\d % of the nearest"):
-        found, _ = nearest(matrix, np.arange(6000), 10)
-    assert np.mean([len(set(a) & set(b)) for a, b in zip(truth, found, strict=True)]) >= 9.5
+        neighbors, _ = nearest(matrix, np.arange(6000), 10)
+    assert np.mean([len(set(a) & set(b)) for a, b in zip(truth, neighbors, strict=True)]) >= 9.5
     graph = read_adjacency(sp.csr_array((6000, 6000)), directed=False)
     with pytest.warns(UserWarning, match="an index was searched"):
         pairs, scores = suggest_pairs(graph, matrix, 5)
@@ -205,5 +205,5 @@ def test_links_beyond_a_clique_are_found_through_an_index():
     matrix = (centre + rng.normal(size=(200, 8))).astype(np.float32)
     graph = read_adjacency(A)
     exact, _ = suggest_pairs(graph, matrix, 10, exact=True)
-    found, _ = suggest_pairs(graph, matrix, 10, exact=False)
-    assert len({tuple(pair) for pair in exact} & {tuple(pair) for pair in found}) >= 9
+    pairs, _ = suggest_pairs(graph, matrix, 10, exact=False)
+    assert len({tuple(pair) for pair in exact} & {tuple(pair) for pair in pairs}) >= 9

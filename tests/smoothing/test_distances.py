@@ -61,5 +61,5 @@ def test_weights_of_both_axes_agree_with_the_oracle(weighting, distance, graph):
     record = weighting_named(weighting)
     np.testing.assert_allclose(record.weights(D, distance_named(distance), axis=1), expected, atol=1e-6)
     np.testing.assert_allclose(record.weights(D.T, distance_named(distance), axis=0), expected.T, atol=1e-6)
-    found = smoothing_weights(X, A, HOPS, R, distance, weighting)
-    np.testing.assert_allclose(found, expected, atol=1e-4 if weighting == "linear" else 1e-5)
+    weights = smoothing_weights(X, A, HOPS, R, distance, weighting)
+    np.testing.assert_allclose(weights, expected, atol=1e-4 if weighting == "linear" else 1e-5)

@@ -24,8 +24,8 @@ from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS
 def test_every_combination_agrees_with_the_oracle(ensemble, weighting, distance, weighted):
     A, X = random_graph(1, weighted=weighted)
     r = (0.0, 0.3, 1.0)
-    found = NAFS(7, r, ensemble, weighting, distance).fit_transform(X, adjacency=A)
-    assert_close(found, oracle.embedding(A.toarray(), X, 7, r, ensemble, weighting, distance))
+    embedding = NAFS(7, r, ensemble, weighting, distance).fit_transform(X, adjacency=A)
+    assert_close(embedding, oracle.embedding(A.toarray(), X, 7, r, ensemble, weighting, distance))
 
 
 @given(
@@ -43,8 +43,8 @@ def test_random_graphs_agree_with_the_oracle(
     seed, n, density, n_features, n_hops, weighted, sparse, r, options
 ):
     A, X = random_graph(seed, n, density, weighted=weighted, n_features=n_features, sparse=sparse)
-    found = NAFS(n_hops, r, *options).fit_transform(X, adjacency=A)
-    assert_close(found, oracle.embedding(A.toarray(), X, n_hops, r, *options))
+    embedding = NAFS(n_hops, r, *options).fit_transform(X, adjacency=A)
+    assert_close(embedding, oracle.embedding(A.toarray(), X, n_hops, r, *options))
 
 
 @given(
@@ -82,8 +82,8 @@ def test_inspection_agrees_with_the_oracle(seed, n_hops, r, distance, weighted):
 def test_the_scale_of_features_does_not_matter(scale):
     A, X = random_graph(4, n_features=33)
     expected = oracle.embedding(A.toarray(), X, 6, (0.5,), "mean", "adaptive", "cosine")
-    found = NAFS(6, 0.5).fit_transform(X * scale, adjacency=A)
-    assert_close(found / np.float32(scale), expected)
+    embedding = NAFS(6, 0.5).fit_transform(X * scale, adjacency=A)
+    assert_close(embedding / np.float32(scale), expected)
 
 
 def test_rows_of_very_different_size():
@@ -98,10 +98,10 @@ def test_rows_of_very_different_size():
 def test_a_large_euclidean_distance_does_not_overflow():
     A, X = random_graph(6)
     X = X * 300  # exp(D) alone would overflow float32
-    found = NAFS(6, 0.2, distance="euclidean").fit_transform(X, adjacency=A)
+    embedding = NAFS(6, 0.2, distance="euclidean").fit_transform(X, adjacency=A)
     expected = oracle.embedding(A.toarray(), X, 6, (0.2,), "mean", "adaptive", "euclidean")
     # D itself is known to 1e-7 of its size, and the weights see that error times D.
-    assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
+    assert np.abs(embedding - expected).max() < 1e-3 * np.abs(expected).max()
 
 
 def test_hubs_are_summed_without_losing_digits():
@@ -124,12 +124,12 @@ def test_hubs_in_every_loop(weighted, width, state_dtype, stream, loops, monkeyp
     before = _kernel.in_use()
     request.addfinalizer(lambda: _kernel.use(before))
     _kernel.use(loops)
-    found = NAFS(3, (0.5,), state_dtype=state_dtype).fit_transform(X, adjacency=A)
+    embedding = NAFS(3, (0.5,), state_dtype=state_dtype).fit_transform(X, adjacency=A)
     expected = oracle.embedding(A, X, 3, (0.5,), "mean", "adaptive", "cosine")
     if state_dtype == "float32":
-        assert_close(found, expected)
+        assert_close(embedding, expected)
     else:
-        assert np.abs(found - expected).max() < 5e-3 * np.abs(expected).max()
+        assert np.abs(embedding - expected).max() < 5e-3 * np.abs(expected).max()
 
 
 @given(seed=st.integers(0, 2**32 - 1), r=st.floats(0, 1), weighting=st.sampled_from(WEIGHTINGS))
@@ -138,8 +138,8 @@ def test_directed_graphs_agree_with_the_oracle(seed, r, weighting):
     A = (rng.random((30, 30)) < 0.1) * rng.uniform(0.1, 2.0, (30, 30))
     np.fill_diagonal(A, 0)
     X = rng.normal(size=(30, 6))
-    found = NAFS(5, r, weighting=weighting, directed=True).fit_transform(X, adjacency=A)
-    assert_close(found, oracle.embedding(A, X, 5, (r,), "mean", weighting, "cosine"))
+    embedding = NAFS(5, r, weighting=weighting, directed=True).fit_transform(X, adjacency=A)
+    assert_close(embedding, oracle.embedding(A, X, 5, (r,), "mean", weighting, "cosine"))
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e-4, 1.0])
@@ -233,9 +233,9 @@ def test_loops_for_any_cpu_agree(width, state_dtype, request):
     fast = NAFS(6, state_dtype=state_dtype).fit_transform(X, adjacency=A)
     request.getfixturevalue("baseline_loops")
     assert _kernel.in_use() == "baseline"
-    found = NAFS(6, state_dtype=state_dtype).fit_transform(X, adjacency=A)
+    embedding = NAFS(6, state_dtype=state_dtype).fit_transform(X, adjacency=A)
     tolerance = 1e-5 if state_dtype == "float32" else 2e-3
-    assert np.abs(found - fast).max() <= tolerance * np.abs(fast).max()
+    assert np.abs(embedding - fast).max() <= tolerance * np.abs(fast).max()
 
 
 def test_an_unavailable_instruction_set_is_rejected():

@@ -16,7 +16,7 @@ from nafs.smoothing.hops import Hops
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
-CALL = {"begin", "end", "state", "following", "owing", "postpone", "parts", "given"}
+CALL = {"begin", "end", "state", "following", "owing", "postpone", "parts", "sums"}
 
 
 @pytest.fixture
@@ -70,8 +70,8 @@ def call():
         {"postpone": True, "state": None},
         {"pending": np.zeros((3, 1), np.float32)},
         {"parts": np.zeros((3, 2))},
-        {"given": np.zeros((3, 1))},
-        {"given": np.zeros((3, 2)), "distance": _kernel.Distance.none},
+        {"sums": np.zeros((3, 1))},
+        {"sums": np.zeros((3, 2)), "distance": _kernel.Distance.none},
     ],
 )
 def test_wrong_shapes_and_options_raise(call, wrong):

@@ -51,8 +51,8 @@ def test_the_seed_decides():
 def test_communities_are_found_without_features(seed):
     A, truth = communities(seed)
     embedding = embed(Graph(A), n_hops=10)
-    found = KMeans(3, n_init=10, random_state=0).fit_predict(embedding.matrix)
-    assert normalized_mutual_info_score(truth, found) > 0.8
+    labels = KMeans(3, n_init=10, random_state=0).fit_predict(embedding.matrix)
+    assert normalized_mutual_info_score(truth, labels) > 0.8
 
 
 def test_isolated_nodes_and_single_nodes_have_features_too():
@@ -68,10 +68,10 @@ def test_the_order_of_nodes_and_edges_does_not_matter():
     graph = power_law(3000, average_degree=6, n_features=1, seed=2)
     edges, rng = edge_table(graph), np.random.default_rng(0)
     shuffled = edges[rng.permutation(len(edges))]
-    one, other = (from_edges((table[:, 0], table[:, 1])) for table in (edges, shuffled))
-    assert one.ids.tolist() != other.ids.tolist()
-    ids = one.ids.tolist()
-    assert cosines(features_by_id(one, ids), features_by_id(other, ids)).min() > 1 - 1e-5
+    first, other = (from_edges((table[:, 0], table[:, 1])) for table in (edges, shuffled))
+    assert first.ids.tolist() != other.ids.tolist()
+    ids = first.ids.tolist()
+    assert cosines(features_by_id(first, ids), features_by_id(other, ids)).min() > 1 - 1e-5
 
 
 @pytest.mark.parametrize("name", ["cora", "power law"])

@@ -143,8 +143,8 @@ def test_a_column_counts_by_what_it_says_about_edges():
         np.eye(4, dtype=np.float32)[np.where(rng.random(400) < 0.5, groups, rng.integers(0, 4, 400))]
     )
     noise = sp.csr_array(rng.normal(size=(400, 1)) * 1000)
-    found = balance([clear, blurred, noise], graph)
-    lengths = found.factors * [1, 1, np.sqrt(noise.multiply(noise).mean())]
+    weights = balance([clear, blurred, noise], graph)
+    lengths = weights.factors * [1, 1, np.sqrt(noise.multiply(noise).mean())]
     assert lengths[0] == 1
     assert 0 < lengths[1] < 0.7
     assert lengths[2] == 0

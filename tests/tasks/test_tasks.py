@@ -53,11 +53,11 @@ def test_kmeans_of_few_wide_rows_is_as_good_as_scikit_learns(n_clusters):
     matrix = (
         rng.standard_normal((5, 300))[rng.integers(0, 5, 200)] + rng.standard_normal((200, 300))
     ).astype("f")
-    found = cluster(matrix, n_clusters, method="kmeans", n_init=10)
-    inertia = sum(((matrix[found == c] - matrix[found == c].mean(0)) ** 2).sum() for c in np.unique(found))
+    labels = cluster(matrix, n_clusters, method="kmeans", n_init=10)
+    inertia = sum(((matrix[labels == c] - matrix[labels == c].mean(0)) ** 2).sum() for c in np.unique(labels))
     theirs = KMeans(n_clusters, n_init=10, random_state=0).fit(matrix).inertia_
     assert inertia <= 1.02 * theirs
-    np.testing.assert_array_equal(found, cluster(matrix, n_clusters, method="kmeans", n_init=10))
+    np.testing.assert_array_equal(labels, cluster(matrix, n_clusters, method="kmeans", n_init=10))
 
 
 def test_kmeans_of_rows_that_are_all_the_same():
@@ -116,12 +116,12 @@ def test_f1_is_the_mean_over_classes_and_only_labelled_nodes_judge(graph):
 
 
 def test_clustering_finds_planted_classes(graph):
-    found = evaluate_clustering(embed(graph, n_hops=5).matrix, graph, seeds=3)
-    assert found.mean("NMI") > 0.8
-    assert len(found.values["ACC"]) == 3
-    assert "3 seeds" in str(found)
+    result = evaluate_clustering(embed(graph, n_hops=5).matrix, graph, seeds=3)
+    assert result.mean("NMI") > 0.8
+    assert len(result.values["ACC"]) == 3
+    assert "3 seeds" in str(result)
     raw = evaluate_clustering(graph.features.dense, graph, seeds=3)
-    assert raw.mean("NMI") < found.mean("NMI")
+    assert raw.mean("NMI") < result.mean("NMI")
     alone = evaluate_clustering(graph.features.dense, Graph(graph.adjacency), n_clusters=3, seeds=1)
     assert set(alone.values) == {"modularity", "conductance"}
 
@@ -129,8 +129,8 @@ def test_clustering_finds_planted_classes(graph):
 def test_large_matrices_are_clustered_in_batches(monkeypatch, graph):
     Z = embed(graph, n_hops=5).matrix
     monkeypatch.setattr("nafs.clustering.kmeans._LARGE", 100)
-    found = cluster(Z, 3, method="kmeans", seed=0)
-    assert normalized_mutual_info_score(found, graph.labels.codes) > 0.7
+    labels = cluster(Z, 3, method="kmeans", seed=0)
+    assert normalized_mutual_info_score(labels, graph.labels.codes) > 0.7
 
 
 def test_clustering_says_what_is_missing(graph):
@@ -155,11 +155,11 @@ def codes(pairs, n):
 def test_a_split_hides_edges_and_invents_none(graph):
     split, n = split_links(graph, seed=1), graph.n_nodes
     A = graph.adjacency.to_scipy().toarray() > 0
-    left = split.graph.adjacency.to_scipy().toarray() > 0
+    visible = split.graph.adjacency.to_scipy().toarray() > 0
     hidden = np.concatenate([split.validation, split.test])
     assert A[hidden[:, 0], hidden[:, 1]].all()
-    assert not left[hidden[:, 0], hidden[:, 1]].any()
-    assert left.sum() // 2 + len(hidden) == graph.n_edges
+    assert not visible[hidden[:, 0], hidden[:, 1]].any()
+    assert visible.sum() // 2 + len(hidden) == graph.n_edges
     assert len(split.test) == int(graph.n_edges * 0.1)
     for none in (split.validation_none, split.test_none, split.test_hard):
         assert not A[none[:, 0], none[:, 1]].any()
@@ -180,9 +180,9 @@ def test_links_are_predicted_from_what_is_left(graph):
         seen.append(some.n_edges)
         return embed(some, n_hops=5).matrix
 
-    found = evaluate_links(graph, make, splits=2)
+    result = evaluate_links(graph, make, splits=2)
     assert seen == [graph.n_edges - int(graph.n_edges * 0.1) - int(graph.n_edges * 0.05)] * 2
-    assert found.mean("AUC") > 0.65, "at most 0.76 can be had: a class has many nodes"
+    assert result.mean("AUC") > 0.65, "at most 0.76 can be had: a class has many nodes"
     noise = evaluate_links(
         graph, lambda some: np.random.default_rng(0).random((some.n_nodes, 8)) - 0.5, splits=2, score="cosine"
     )
@@ -194,16 +194,16 @@ def test_auc_and_ap_are_scikit_learns_on_the_pairs_of_the_split():
 
     graph = power_law(800, seed=1)
     degrees = np.diff(graph.adjacency.indptr).astype(np.float32)[:, None]
-    found = evaluate_links(graph, lambda _: degrees, splits=1, score="inner")
+    result = evaluate_links(graph, lambda _: degrees, splits=1, score="inner")
     split = split_links(graph, seed=0)
     truth = np.repeat([1, 0], len(split.test))
     for suffix, none in (("", split.test_none), (" hard", split.test_hard)):
         scores = score_links(degrees, np.concatenate([split.test, none]))
-        assert found.values[f"AUC{suffix}"] == [roc_auc_score(truth, scores)]
-        assert found.values[f"AP{suffix}"] == [average_precision_score(truth, scores)]
-    assert found.mean("AUC") > 0.65
-    assert found.mean("AUC hard") < 0.6, "degrees tell nothing where they are alike"
-    assert found.mean("AP") != found.mean("AUC")
+        assert result.values[f"AUC{suffix}"] == [roc_auc_score(truth, scores)]
+        assert result.values[f"AP{suffix}"] == [average_precision_score(truth, scores)]
+    assert result.mean("AUC") > 0.65
+    assert result.mean("AUC hard") < 0.6, "degrees tell nothing where they are alike"
+    assert result.mean("AP") != result.mean("AUC")
 
 
 def test_a_split_keeps_weights_ids_and_loops():
@@ -211,11 +211,11 @@ def test_a_split_keeps_weights_ids_and_loops():
     W = np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.3), 1)
     W = W + W.T + np.diag(np.full(40, 0.5))
     graph = Graph(W, np.eye(40), ids=[f"n{i}" for i in range(40)], self_loops=True)
-    left = split_links(graph).graph
-    kept = left.adjacency.to_scipy().toarray()
+    visible = split_links(graph).graph
+    kept = visible.adjacency.to_scipy().toarray()
     np.testing.assert_allclose(kept[kept > 0], W.astype(np.float32)[kept > 0])
     np.testing.assert_allclose(np.diag(kept), 0.5)
-    assert left.ids.tolist() == graph.ids.tolist()
+    assert visible.ids.tolist() == graph.ids.tolist()
 
 
 def test_scores_are_products_of_the_ends():
@@ -253,9 +253,9 @@ def test_classification_on_random_and_given_splits(graph):
         together = np.concatenate(list(split.values()))
         assert sorted(together) == list(range(600))
         assert set(graph.labels.codes[split["train"]]) == {0, 1, 2}
-    found = evaluate_classification(Z, graph, splits)
-    assert found.mean("ACC") > 0.9
-    assert found.values == evaluate_classification(Z, graph, count=2).values
+    result = evaluate_classification(Z, graph, splits)
+    assert result.mean("ACC") > 0.9
+    assert result.values == evaluate_classification(Z, graph, count=2).values
     with pytest.raises(ValueError, match="needs labels"):
         evaluate_classification(Z, Graph(graph.adjacency))
     with pytest.raises(ValueError, match="at least 2 classes"):
@@ -319,39 +319,39 @@ def test_unlabelled_nodes_are_left_out(graph):
 
 def test_link_prediction_on_cora_is_the_papers(planetoid_home):
     graph = load_dataset("cora").graph
-    found = evaluate_links(graph, lambda some: embed(some, n_hops=9).matrix, splits=5, score="inner")
-    assert found.mean("AUC") == pytest.approx(0.926, abs=0.015)
-    assert found.mean("AP") == pytest.approx(0.938, abs=0.015)
+    result = evaluate_links(graph, lambda some: embed(some, n_hops=9).matrix, splits=5, score="inner")
+    assert result.mean("AUC") == pytest.approx(0.926, abs=0.015)
+    assert result.mean("AP") == pytest.approx(0.938, abs=0.015)
 
 
 def test_clustering_on_pubmed_is_the_papers(planetoid_home):
     graph = load_dataset("pubmed").graph
-    found = evaluate_clustering(embed(graph, n_hops=56).matrix, graph, method="kmeans", seeds=1, n_init=2)
-    assert found.mean("ACC") == pytest.approx(0.705, abs=0.01)
-    assert found.mean("NMI") == pytest.approx(0.339, abs=0.01)
+    result = evaluate_clustering(embed(graph, n_hops=56).matrix, graph, method="kmeans", seeds=1, n_init=2)
+    assert result.mean("ACC") == pytest.approx(0.705, abs=0.01)
+    assert result.mean("NMI") == pytest.approx(0.339, abs=0.01)
 
 
 def test_what_is_chosen_without_labels_passes_the_best_trained_rival_on_links(planetoid_home):
     graph = load_dataset("cora").graph
-    made = partial(embed, n_hops="auto", goal="links")
-    found = evaluate_links(graph, lambda some: made(some).matrix, splits=2)
-    assert found.mean("AUC") > 0.95  # AGE: 95.1 AUC, 94.6 AP
-    assert found.mean("AP") > 0.945
+    embed_for_links = partial(embed, n_hops="auto", goal="links")
+    result = evaluate_links(graph, lambda some: embed_for_links(some).matrix, splits=2)
+    assert result.mean("AUC") > 0.95  # AGE: 95.1 AUC, 94.6 AP
+    assert result.mean("AP") > 0.945
 
 
 def test_what_is_chosen_without_labels_clusters_well(data_home):
     if not (data_home / "graphdata" / "amazon_photo.npz").exists():
         pytest.skip("amazon_photo.npz is missing")
     graph = load_dataset("amazon-photo").graph
-    found = evaluate_clustering(embed(graph, n_hops="auto", n_clusters=8).matrix, graph, seeds=1)
-    assert found.mean("NMI") > 0.67
-    assert found.mean("ACC") > 0.73
+    result = evaluate_clustering(embed(graph, n_hops="auto", n_clusters=8).matrix, graph, seeds=1)
+    assert result.mean("NMI") > 0.67
+    assert result.mean("ACC") > 0.73
 
 
 def test_classification_on_cora_is_near_the_papers(planetoid_home):
     data = load_dataset("cora")
-    found = evaluate_classification(embed(data.graph, n_hops=17).matrix, data.graph, [data.split])
-    assert found.mean("ACC") > 0.79
+    result = evaluate_classification(embed(data.graph, n_hops=17).matrix, data.graph, [data.split])
+    assert result.mean("ACC") > 0.79
 
 
 # --- the command ----------------------------------------------------------------------
@@ -370,7 +370,7 @@ def test_evaluate_a_graph_of_ones_own(graph, tmp_path, monkeypatch, capsys):
     embed(graph, n_hops=5).write("z.npy")
     for file in ("z.parquet", "z.npy"):
         assert run("evaluate", "g", "--embedding", file, "--seeds", "1", "--json") == 0
-        tasks = [one["task"] for one in json.loads(capsys.readouterr().out)["results"]]
+        tasks = [result["task"] for result in json.loads(capsys.readouterr().out)["results"]]
         assert tasks == ["clustering", "classification"]
     for words, message in (
         ("g --task dancing", "links, classification; got 'dancing'"),
@@ -387,14 +387,14 @@ def test_evaluate_a_graph_of_ones_own(graph, tmp_path, monkeypatch, capsys):
 
 def evaluated(capsys, *words):
     assert run("evaluate", *words, "--json") == 0
-    return [one["metrics"] for one in json.loads(capsys.readouterr().out)["results"]]
+    return [result["metrics"] for result in json.loads(capsys.readouterr().out)["results"]]
 
 
 def test_hidden_edges_stay_hidden_without_features(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     erdos_renyi(1500, 0.006, seed=3).save("noise")
-    (found,) = evaluated(capsys, "noise", "--task", "links", "--hops", "3", "--seeds", "2")
-    assert abs(found["AUC"]["mean"] - 0.5) < 0.08, "there is nothing to be known about a random graph"
+    (result,) = evaluated(capsys, "noise", "--task", "links", "--hops", "3", "--seeds", "2")
+    assert abs(result["AUC"]["mean"] - 0.5) < 0.08, "there is nothing to be known about a random graph"
 
 
 def test_rows_of_a_matrix_go_by_id(graph, tmp_path, monkeypatch, capsys):

@@ -47,9 +47,9 @@ def left_of(limit: int | None, *arrays: Any) -> int | None:
     program = program_bytes(limit)
     if limit is None or not program:
         return limit
-    left = limit - program - sum(int(array.nbytes) for array in arrays if not is_mapped(array))
-    check_limit(limit - left, limit, "the program and its input take", "raise it")
-    return left
+    remaining = limit - program - sum(int(array.nbytes) for array in arrays if not is_mapped(array))
+    check_limit(limit - remaining, limit, "the program and its input take", "raise it")
+    return remaining
 
 
 def parse_memory(limit: Any) -> int | None:
@@ -97,7 +97,7 @@ def show_bytes(size: int) -> str:
     return f"{size} B"
 
 
-def check_limit(needed: int, limit: int | None, what: str, *hint: Part) -> None:
+def check_limit(needed: int, limit: int | None, subject: str, *hint: Part) -> None:
     """Raise MemoryLimitError if an operation needs more memory than the limit; called before any work.
 
     Examples
@@ -109,7 +109,7 @@ def check_limit(needed: int, limit: int | None, what: str, *hint: Part) -> None:
     """
     if limit is not None and needed > limit:
         raise MemoryLimitError(
-            f"{what} {show_bytes(needed)}, more than the ", LIMIT, f" of {show_bytes(limit)}; ", *hint
+            f"{subject} {show_bytes(needed)}, more than the ", LIMIT, f" of {show_bytes(limit)}; ", *hint
         )
 
 

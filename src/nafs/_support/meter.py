@@ -56,9 +56,9 @@ def _forget_peak() -> int | None:
     return _resident("VmRSS")
 
 
-def _resident(what: str) -> int | None:
+def _resident(field: str) -> int | None:
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
         return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{what}:")), None)
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), None)

@@ -31,11 +31,13 @@ def scratch_array(folder: Path, shape: tuple[int, ...], dtype: Any) -> NDArray[A
         return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
 
 
-def take_room(file: IO[bytes], size: int, folder: Path, what: str, hint: str = "make room") -> None:
+def take_room(file: IO[bytes], size: int, folder: Path, purpose: str, hint: str = "make room") -> None:
     """Reserve disk space for a file: writing to a mapped file on a full disk would kill the process."""
     try:
         os.posix_fallocate(file.fileno(), 0, size)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
-        raise OSError(error.errno, f"no room for {show_bytes(size)} ({what}) in {folder}; {hint}") from None
+        raise OSError(
+            error.errno, f"no room for {show_bytes(size)} ({purpose}) in {folder}; {hint}"
+        ) from None

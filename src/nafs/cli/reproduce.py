@@ -62,9 +62,9 @@ def reproduce(
         with Progress(*columns, console=messages, transient=True, disable=run.quiet) as bar:
             task = bar.add_task(name)
 
-            def told(what: str, done: int, total: int, bar: Progress = bar, task: object = task) -> None:
-                bar.update(task, description=what, completed=done, total=total)  # type: ignore[arg-type]
+            def report(step: str, done: int, total: int, bar: Progress = bar, task: object = task) -> None:
+                bar.update(task, description=step, completed=done, total=total)  # type: ignore[arg-type]
 
-            files = measure(TARGETS[name], Path(output), seeds=seeds, rivals=rivals, told=told)
+            files = measure(TARGETS[name], Path(output), seeds=seeds, rivals=rivals, progress=report)
         if not run.quiet:
             say(", ".join(map(str, files)))

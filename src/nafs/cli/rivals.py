@@ -71,7 +71,7 @@ def compare_with_rivals(
         methods = [ours, *rivals_for(task, tier, graph.n_nodes).values()]
         with run.stage(f"rivals, {task}", total=len(methods) * seeds) as advance:
 
-            def told(name: str, done: int, total: int, advance: Any = advance) -> None:
+            def report(name: str, done: int, total: int, advance: Any = advance) -> None:
                 advance(1, name)
 
             comparison = compare(
@@ -83,7 +83,7 @@ def compare_with_rivals(
                 n_clusters=n_clusters,
                 score=score,
                 dataset=dataset,
-                told=told,
+                progress=report,
             )
         comparisons.append(comparison)
         run.notes += [reason for reason in comparison.skipped.values() if reason not in run.notes]

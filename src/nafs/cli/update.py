@@ -78,8 +78,8 @@ class ChangedReading:
     ] = None
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The options that count instead of those of the model's own tables."""
+    def overrides(self) -> dict[str, Any]:
+        """The options that replace those of the model's own tables."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {name: value for name, value in own.items() if value is not None}
 
@@ -158,7 +158,9 @@ def update(
     paths = [getattr(changes, entry.name) for entry in fields(changes)]
     with run.stage("update"), stdin_as_file(paths) as (named, _):
         files = Files(**dict(zip((entry.name for entry in fields(changes)), named, strict=True)))
-        report, notes = update_from_files(kept, files, kept.settings.get("reading", {}), given=reading.given)
+        report, notes = update_from_files(
+            kept, files, kept.settings.get("reading", {}), overrides=reading.overrides
+        )
     run.notes += notes
     with run.stage("write"):
         if output is not None:

@@ -174,7 +174,7 @@ class ClusterSearch:
                     rows[begin : begin + _BLOCK] = matrix[begin : begin + _BLOCK] @ axes
                 self._all_rows[hop] = rows
         if not self.hops:
-            raise InputError("no embedding was given to find clusters in")
+            raise InputError("there is no embedding to cluster")
 
     def number_curve(self, seed: int = 0) -> dict[int, float]:
         """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
@@ -185,7 +185,9 @@ class ClusterSearch:
         if self.sample is None and n_rows > ROWS:
             rows = np.sort(np.random.default_rng(seed).choice(n_rows, ROWS, replace=False))
         edges = None if self._edges is None else self._edges.among_rows(rows, n_rows)
-        parts = [Directions(one.rows[rows], one.sizes, one.axes) for one in chosen]
+        parts = [
+            Directions(directions.rows[rows], directions.sizes, directions.axes) for directions in chosen
+        ]
         return number_curve(parts, edges, len(rows) - 1, seed)
 
     def cluster(self, n_clusters: int | str, seed: int = 0) -> Clustering:
@@ -269,7 +271,7 @@ class ClusterSearch:
         working = [*HEADS, *(MERGED[:1] if self._edges is not None else ())]
         if not set(names) & set(working):
             requested = ", ".join(self.heads) or "none"
-            raise InputError(f"heads must have at least one of {', '.join(working)} here; got {requested}")
+            raise InputError(f"heads must include at least one of {', '.join(working)}; got {requested}")
         labels: list[Labels] = []
         hops: list[int] = []
         heads: list[str] = []
@@ -291,7 +293,7 @@ class ClusterSearch:
             quality *= np.maximum([assortativity_of(table) for table in tables], _UNRELATED)
         weights = (quality / quality.max()) ** _POWER
         labels = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
-        agreement = float(np.mean([rand_index(labels, one, n_clusters) for one in candidates]))
+        agreement = float(np.mean([rand_index(labels, partition, n_clusters) for partition in candidates]))
         if edges is None:
             return _Winner(labels, agreement)
         table = edges.table(labels, n_clusters)
@@ -338,5 +340,5 @@ def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int, *, in_files
     """Bytes that a search holds, about; ``in_files``: but for what is allocated in files."""
     most = NUMBERS[-1] if n_clusters is None else n_clusters
     size = max(SAMPLE, 10 * most)
-    rest = 2 * n_nodes * 2 * most if n_nodes > size and not in_files else 0
-    return n_hops * (4 * min(n_nodes, size) * 4 * most + rest)
+    others = 2 * n_nodes * 2 * most if n_nodes > size and not in_files else 0
+    return n_hops * (4 * min(n_nodes, size) * 4 * most + others)

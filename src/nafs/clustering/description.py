@@ -124,7 +124,7 @@ def describe_clusters(
         around = f"around {ids[typical[cluster][0]]}" if typical[cluster] else f"cluster {cluster + 1}"
         names = [reason.short for reason in best]
         names.append(f"{names[0]}, {around}" if names else around)
-        name = next((one for one in names if one not in used_names), names[-1])
+        name = next((candidate for candidate in names if candidate not in used_names), names[-1])
         name = name if name not in used_names else f"{name} ({cluster + 1})"
         used_names.add(name)
         words = "; ".join(reason.long for reason in best) or "Named after its most typical node."
@@ -226,7 +226,7 @@ def _add_frequent(
     table: NDArray[Any],
     sizes: NDArray[np.int64],
     words: Sequence[str],
-    what: str,
+    label: str,
 ) -> None:
     overall = table.sum(axis=0) / max(1, sizes.sum())
     for cluster in range(len(table)):
@@ -236,7 +236,7 @@ def _add_frequent(
         best = [int(i) for i in np.argsort(-gains, kind="stable")[:3] if gains[i] > 0]
         if best:
             short = ", ".join(_cut(words[i], 14) for i in best)
-            long = f"{what} " + ", ".join(f"{words[i]} ({100 * shares[i]:.0f} %)" for i in best)
+            long = f"{label} " + ", ".join(f"{words[i]} ({100 * shares[i]:.0f} %)" for i in best)
             reasons[cluster].append(_Reason(1.2 + float(gains[best].sum()), short, long))
 
 

@@ -147,10 +147,10 @@ def _seeds(products: NDArray[Any], count: int, rng: np.random.Generator) -> list
             if total > 0
             else rng.integers(len(own), size=trials)
         )
-        left = np.minimum(_squares(products, own, list(drawn)), nearest)
-        best = int(left.sum(axis=1, dtype=np.float64).argmin())
+        distances = np.minimum(_squares(products, own, list(drawn)), nearest)
+        best = int(distances.sum(axis=1, dtype=np.float64).argmin())
         chosen.append(int(drawn[best]))
-        nearest = left[best]
+        nearest = distances[best]
     return chosen
 
 

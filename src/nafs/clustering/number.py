@@ -49,7 +49,9 @@ def number_curve(
         agreement = float(pairs.mean())
         if edges is None:
             return agreement
-        return agreement * float(np.mean([modularity_of(edges.table(one, count)) for one in candidates]))
+        return agreement * float(
+            np.mean([modularity_of(edges.table(partition, count)) for partition in candidates])
+        )
 
     numbers = [count for count in NUMBERS if count <= most]
     for count in numbers or [most]:

@@ -107,7 +107,7 @@ def _check(entry: Entry, graph: Graph) -> None:
         "edges": graph.n_edges,
         "classes": len(graph.labels.classes),
     }
-    for what, count in counts.items():
-        expected = getattr(entry, what)
+    for part, count in counts.items():
+        expected = getattr(entry, part)
         if expected is not None and expected != count:
-            raise InputError(f"{entry.name}: read {count:,} {what} where {expected:,} are known")
+            raise InputError(f"{entry.name}: read {count:,} {part} where {expected:,} are known")

@@ -26,15 +26,15 @@ class _Bounded(io.RawIOBase):
     """A stream that ends with an error where it unpacks to far more than it was packed."""
 
     def __init__(self, stream: Any, limit: int, where: str) -> None:
-        self.stream, self.left, self.where = stream, limit, where
+        self.stream, self.remaining, self.where = stream, limit, where
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         chunk = self.stream.read(len(buffer))
-        self.left -= len(chunk)
-        if self.left < 0:
+        self.remaining -= len(chunk)
+        if self.remaining < 0:
             raise InputError(f"{self.where} unpacks to more than is plausible")
         buffer[: len(chunk)] = chunk
         return len(chunk)
@@ -84,25 +84,25 @@ def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
     return features, adjacency, np.where(np.isnan(labels), -1, labels).astype(np.int64), split
 
 
-def _table(archive: zipfile.ZipFile, names: dict[str, str], what: str, path: Path) -> Any:
+def _table(archive: zipfile.ZipFile, names: dict[str, str], stem: str, path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.csv
 
-    member = names.get(f"{what}.csv.gz")
+    member = names.get(f"{stem}.csv.gz")
     if member is None:
-        raise InputError(f"{path} has no {what}.csv.gz: it is not an OGB archive")
+        raise InputError(f"{path} has no {stem}.csv.gz: it is not an OGB archive")
     limit = _MOST_UNPACKED * archive.getinfo(member).file_size + (1 << 20)
     with archive.open(member) as packed, gzip.open(packed) as text:
         try:
             table = pyarrow.csv.read_csv(
-                _Bounded(text, limit, f"{path}: {what}.csv.gz"),
+                _Bounded(text, limit, f"{path}: {stem}.csv.gz"),
                 read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True),
             )
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: {what}.csv.gz cannot be read ({error})") from None
+            raise InputError(f"{path}: {stem}.csv.gz cannot be read ({error})") from None
     for column in table.columns:
         if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-            raise InputError(f"{path}: {what}.csv.gz holds {column.type} where numbers are expected")
+            raise InputError(f"{path}: {stem}.csv.gz holds {column.type} where numbers are expected")
     return np.column_stack([column.to_numpy() for column in table.columns])
 
 

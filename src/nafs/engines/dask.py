@@ -183,14 +183,14 @@ def _report_finished(report: Report, task: Task, method: Method, n_panels: int) 
 def _failed(task: Task, error: Exception) -> Exception:
     from distributed import KilledWorker
 
-    what = f"panel {task.panel + 1} ({task.kind})"
+    subject = f"panel {task.panel + 1} ({task.kind})"
     if isinstance(error, KilledWorker):
         return OSError(
-            f"{what} failed: its workers were killed repeatedly, perhaps because they ran out of memory; "
+            f"{subject} failed: its workers were killed repeatedly, perhaps because they ran out of memory; "
             "check their logs, lower the memory limit, and resume the run"
         )
     kind = OSError if isinstance(error, (OSError, MemoryError)) else RuntimeError
-    return kind(f"{what} failed on a worker: {type(error).__name__}: {error}")
+    return kind(f"{subject} failed on a worker: {type(error).__name__}: {error}")
 
 
 def _shared(problem: Problem, work: WorkFolder) -> tuple[tuple[str, str], ...]:

@@ -28,7 +28,7 @@ class Watch:
 
     def progress(self) -> None:
         """Note that a task has finished."""
-        self.since = self.told = time.monotonic()
+        self.since = self.last_report = time.monotonic()
 
     def look(self, running: Iterable[Task]) -> None:
         """Report what is awaited, and raise if no worker has been heard of for too long."""
@@ -41,11 +41,11 @@ class Watch:
                 f"nothing has finished for {silent:.0f} s and {who}; check the workers, then resume the run: "
                 "finished arrays are kept"
             )
-        if time.monotonic() - self.told > TELL:
-            self.told = time.monotonic()
+        if time.monotonic() - self.last_report > TELL:
+            self.last_report = time.monotonic()
             task = next(iter(running), None)
-            what = "nothing" if task is None else f"panel {task.panel + 1} ({task.kind})"
-            _log.warning("waiting for %s for %.0f s; %d workers are alive", what, silent, len(alive))
+            awaited = "nothing" if task is None else f"panel {task.panel + 1} ({task.kind})"
+            _log.warning("waiting for %s for %.0f s; %d workers are alive", awaited, silent, len(alive))
 
     def _workers(self) -> tuple[list[str], list[str]]:
         """Workers that were heard of lately, and those that have tasks and were not."""

@@ -218,8 +218,8 @@ def even_widths(n_columns: int, widest: int) -> tuple[int, ...]:
     widest = max(_NARROWEST, widest // 8 * 8)
     count = -(-n_columns // widest)
     width = -(-n_columns // count // 8) * 8
-    whole, rest = divmod(n_columns, width)
-    return (width,) * whole + ((rest,) if rest else ())
+    whole, remainder = divmod(n_columns, width)
+    return (width,) * whole + ((remainder,) if remainder else ())
 
 
 def _orders(problem: Problem, widths: tuple[int, ...], workers: int) -> bool:
@@ -300,16 +300,19 @@ def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str) -> 
     elif not work.has(EMBEDDING):
         widths = [work.open(name).shape[1] for name in results]
         with work.making(EMBEDDING, (n_nodes, sum(widths)), dtype) as out:
-            left = 0
+            start = 0
             for first in range(0, len(results), _FILES):
                 panels = [work.open(name) for name in results[first : first + _FILES]]
                 width = sum(panel.shape[1] for panel in panels)
                 for begin in range(0, n_nodes, _ROWS):
                     rows = [panel[begin : begin + _ROWS] for panel in panels]
                     np.concatenate(
-                        rows, axis=1, out=out[begin : begin + _ROWS, left : left + width], casting="same_kind"
+                        rows,
+                        axis=1,
+                        out=out[begin : begin + _ROWS, start : start + width],
+                        casting="same_kind",
                     )
-                left += width
+                start += width
     return work.open(EMBEDDING, "c")
 
 

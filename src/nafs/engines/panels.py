@@ -176,7 +176,7 @@ class Panels:
         for k in range(method.n_hops + 1):
             last = k == method.n_hops and weighting_named(method.weighting).keeps_sum
             of_hop = None if parts is None else parts[k]
-            hops.advance(keep_state=not last, postpone=k < method.n_hops, given=of_hop, tick=tick)
+            hops.advance(keep_state=not last, postpone=k < method.n_hops, sums=of_hop, tick=tick)
         with self.folder.making(task.output, (n, self.columns.widths[task.panel]), np.float32) as out:
             if ensemble_named(method.ensemble).side_by_side:
                 hops.method = replace(method, r=(method.r[task.r],))

@@ -121,14 +121,14 @@ def _in_cache(problem: Problem) -> float:
     n, f = graph.n_nodes, problem.size.n_columns
     columns = min(f, _kernel.COLUMNS * threads)
     features = read_features(_random(n, columns))
-    one = replace(method, r=method.r[:1])
+    single = replace(method, r=method.r[:1])
     seconds = []
     for _ in range(2):  # the second time memory is warm
         start = time.perf_counter()
         cached.embed(
             graph,
             features,
-            one,
+            single,
             together=cached.shares_panels(problem),
             n_threads=threads,
             report=Report(None, n, method.n_hops, 1),

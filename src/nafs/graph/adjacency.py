@@ -329,9 +329,9 @@ def _undirected(matrix: Any, weighted: bool, *, warn: bool) -> Any:
     both.sort_indices()
     if warn:
         added = both.nnz - matrix.nnz
-        what = f"{added} edges have no reverse" if added else "edges differ in weight by direction"
+        difference = f"{added} edges have no reverse" if added else "edges differ in weight by direction"
         warnings.warn(
-            f"adjacency is not symmetric: {what}; smoothing over max(A, A.T). Pass directed=False to "
+            f"adjacency is not symmetric: {difference}; smoothing over max(A, A.T). Pass directed=False to "
             "accept this silently, or directed=True to keep the direction",
             UserWarning,
             stacklevel=find_stack_level(),

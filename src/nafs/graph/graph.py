@@ -91,9 +91,9 @@ class Graph:
                     f"{len(self.feature_names)} ", Parameter("feature_names"), f" for {width} features"
                 )
 
-    def _check_length(self, what: str, values: Any) -> None:
+    def _check_length(self, name: str, values: Any) -> None:
         if values is not None and len(values) != self.n_nodes:
-            raise InputError(f"{len(values)} {what} for {self.n_nodes} nodes; every node needs one")
+            raise InputError(f"{len(values)} {name} for {self.n_nodes} nodes; every node needs one")
 
     def __sklearn_clone__(self) -> Graph:
         return self  # a graph does not change, so the clones of an estimator share it

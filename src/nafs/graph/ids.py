@@ -15,7 +15,7 @@ from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.indices import refuse_masked
 
 
-def read_ids(values: Any, what: str = "ids") -> Any:
+def read_ids(values: Any, where: str = "ids") -> Any:
     """Validate ids: none missing, all unique; as an Arrow array of int64 or large_string.
 
     Examples
@@ -24,21 +24,21 @@ def read_ids(values: Any, what: str = "ids") -> Any:
     >>> read_ids(["b", "a"]).to_pylist(), read_ids(["10", "2"]).to_pylist()
     (['b', 'a'], [10, 2])
     """
-    ids = id_column(values, what)
-    check_unique(ids, what)
+    ids = id_column(values, where)
+    check_unique(ids, where)
     return ids
 
 
-def id_column(values: Any, what: str = "ids") -> Any:
+def id_column(values: Any, where: str = "ids") -> Any:
     """Ids as an Arrow array, none missing, not necessarily unique."""
     import pyarrow as pa
 
-    array = as_arrow(values, what)
+    array = as_arrow(values, where)
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if array.null_count:
         raise InputError(
-            f"{what}: the id in row {first(array.is_null()) + 1} is missing; every row needs one"
+            f"{where}: the id in row {first(array.is_null()) + 1} is missing; every row needs one"
         )
     if pa.types.is_integer(array.type):
         if pa.types.is_uint64(array.type) and len(array) and int(np.asarray(array).max()) > 2**63 - 1:
@@ -47,20 +47,20 @@ def id_column(values: Any, what: str = "ids") -> Any:
     if str(array.type) == "extension<arrow.uuid>":
         return pa.array([str(value) for value in array.to_pylist()], pa.large_string())
     if pa.types.is_floating(array.type):
-        return _whole_numbers(array, what)
+        return _whole_numbers(array, where)
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     if any(is_kind(array.type) for is_kind in kinds):
         return plain_numbers(array.cast(pa.large_string()))
-    raise InputTypeError(f"{what}: ids must be whole numbers or strings; found {array.type}")
+    raise InputTypeError(f"{where}: ids must be whole numbers or strings; found {array.type}")
 
 
-def as_arrow(values: Any, what: str) -> Any:
+def as_arrow(values: Any, where: str) -> Any:
     """Convert a one-dimensional array-like to an Arrow array."""
     import pyarrow as pa
 
-    refuse_masked(values, what)
+    refuse_masked(values, where)
     if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise InputError(f"{what}: expected one value per row; got an array of shape {values.shape}")
+        raise InputError(f"{where}: expected one value per row; got an array of shape {values.shape}")
     if isinstance(values, np.ndarray) and values.dtype.kind in "UT":
         values = values.astype(object)
     try:
@@ -73,7 +73,7 @@ def as_arrow(values: Any, what: str) -> Any:
     except OverflowError:  # integers beyond 64 bits
         array = pa.array([None if value is None else str(value) for value in values], pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise InputTypeError(f"{what}: values must be all numbers or all strings ({error})") from None
+        raise InputTypeError(f"{where}: values must be all numbers or all strings ({error})") from None
     if isinstance(array, pa.ChunkedArray):
         if pa.types.is_string(array.type):  # 32-bit offsets may not reach over all chunks
             array = array.cast(pa.large_string())
@@ -95,14 +95,14 @@ def plain_numbers(ids: Any) -> Any:
         return ids
 
 
-def _whole_numbers(array: Any, what: str) -> Any:
+def _whole_numbers(array: Any, where: str) -> Any:
     import pyarrow as pa
 
     numbers = np.asarray(array, dtype=np.float64)
     bad = ~((np.abs(numbers) < 2.0**53) & (np.floor(numbers) == numbers))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise InputError(f"{what}: the id {numbers[row]} in row {row + 1} is not a whole number")
+        raise InputError(f"{where}: the id {numbers[row]} in row {row + 1} is not a whole number")
     return pa.array(numbers.astype(np.int64))
 
 
@@ -117,7 +117,7 @@ def is_unique(ids: Any) -> bool:
     return bool(pc.count_distinct(ids).as_py() == len(ids))
 
 
-def check_unique(ids: Any, what: str) -> None:
+def check_unique(ids: Any, where: str) -> None:
     """Raise if an id is repeated, naming it and its rows."""
     import pyarrow.compute as pc
 
@@ -128,7 +128,7 @@ def check_unique(ids: Any, what: str) -> None:
     value = repeated.field("values")[0]
     rows = np.flatnonzero(np.asarray(pc.equal(ids, value)))
     raise InputError(
-        f"{what}: id {value.as_py()!r} occurs {len(rows)} times (rows {rows[0] + 1} and {rows[1] + 1}"
+        f"{where}: id {value.as_py()!r} occurs {len(rows)} times (rows {rows[0] + 1} and {rows[1] + 1}"
         f"{', ...' if len(rows) > 2 else ''}); {len(repeated)} id(s) are repeated; keep one row for each"
     )
 

@@ -33,7 +33,7 @@ class Labels:
         return pa.array(self.classes).take(pa.array(self.codes, mask=~self.known))
 
 
-def read_labels(values: Any, what: str = "labels") -> Labels:
+def read_labels(values: Any, where: str = "labels") -> Labels:
     """Validate labels: integers, booleans or strings, missing where unknown.
 
     Examples
@@ -48,13 +48,13 @@ def read_labels(values: Any, what: str = "labels") -> Labels:
 
     if isinstance(values, Labels):
         return values
-    array = as_arrow(values, what)
+    array = as_arrow(values, where)
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if pa.types.is_boolean(array.type):
         array = array.cast(pa.int8())
     if pa.types.is_floating(array.type):
-        array = _whole(array, what)
+        array = _whole(array, where)
     if pa.types.is_integer(array.type):
         array = array.cast(pa.int64())
     elif not pa.types.is_null(array.type):
@@ -62,10 +62,10 @@ def read_labels(values: Any, what: str = "labels") -> Labels:
             array = array.cast(pa.large_string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             raise InputTypeError(
-                f"{what}: labels must be whole numbers or strings; found {array.type}"
+                f"{where}: labels must be whole numbers or strings; found {array.type}"
             ) from None
     if array.null_count == len(array):
-        raise InputError(f"{what}: no node has a label; leave the labels out")
+        raise InputError(f"{where}: no node has a label; leave the labels out")
     classes = pc.unique(array.drop_null())
     classes = classes.take(pc.array_sort_indices(classes))
     codes = pc.fill_null(pc.index_in(array, value_set=classes), UNKNOWN)
@@ -73,7 +73,7 @@ def read_labels(values: Any, what: str = "labels") -> Labels:
     return Labels(codes.astype(np.int32), tuple(classes.to_pylist()))
 
 
-def _whole(array: Any, what: str) -> Any:
+def _whole(array: Any, where: str) -> Any:
     import pyarrow as pa
 
     numbers = array.to_numpy(zero_copy_only=False).astype(np.float64)
@@ -82,6 +82,6 @@ def _whole(array: Any, what: str) -> Any:
     if not whole.all():
         row = int(np.flatnonzero(known)[~whole][0])
         raise InputError(
-            f"{what}: {numbers[row]} in row {row + 1} is not a class: labels must be whole numbers or strings"
+            f"{where}: {numbers[row]} in row {row + 1} is not a class; labels are whole numbers or strings"
         )
     return pa.array(np.where(known, numbers, 0).astype(np.int64), mask=~known)

@@ -35,7 +35,7 @@ def is_nameless(column: str) -> bool:
     return _NAMELESS.fullmatch(column) is not None
 
 
-def table_of(frame: Any, what: str) -> Any:
+def table_of(frame: Any, where: str) -> Any:
     """Any data frame as an Arrow table."""
     import pyarrow as pa
 
@@ -45,9 +45,9 @@ def table_of(frame: Any, what: str) -> Any:
         try:
             return pa.table(frame)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise InputTypeError(f"{what}: a column mixes kinds of values ({error})") from None
+            raise InputTypeError(f"{where}: a column mixes kinds of values ({error})") from None
     raise InputTypeError(
-        f"{what} must be a data frame (pandas, polars, pyarrow), a dict of columns or, for edges, a tuple "
+        f"{where} must be a data frame (pandas, polars, pyarrow), a dict of columns or, for edges, a tuple "
         f"(sources, targets) or an array of shape (m, 2); got {type(frame).__qualname__}"
     )
 

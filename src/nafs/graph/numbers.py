@@ -12,11 +12,11 @@ from nafs._support.errors import InputError
 from nafs.graph.ids import as_arrow
 
 
-def numbers_of(values: Any, what: str) -> NDArray[np.float64]:
+def numbers_of(values: Any, where: str) -> NDArray[np.float64]:
     """A column of numbers as float64, NaN where missing."""
     import pyarrow as pa
 
-    array = as_arrow(values, what)
+    array = as_arrow(values, where)
     kind = array.type
     if pa.types.is_dictionary(kind):
         array = array.cast(kind.value_type)
@@ -26,7 +26,7 @@ def numbers_of(values: Any, what: str) -> NDArray[np.float64]:
     elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
         array = array.cast(pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise InputError(f"{what} holds {kind}, not numbers; leave the column out or encode it first")
+        raise InputError(f"{where} holds {kind}, not numbers; leave the column out or encode it first")
     return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
@@ -43,16 +43,16 @@ def feature_matrix(table: Any, names: Sequence[str], where: str) -> tuple[NDArra
     columns: list[str] = []
     with np.errstate(over="ignore"):  # becomes inf, which is refused with its row
         for name, width in zip(names, widths, strict=True):
-            left = len(columns)
+            start = len(columns)
             if width:
                 values = numbers_of(_flat(table[name]), f"{where}: column {name!r}")
-                matrix[:, left : left + width] = values.reshape(-1, width)
+                matrix[:, start : start + width] = values.reshape(-1, width)
                 columns += [f"{name}_{i}" for i in range(width)]
             elif pa.types.is_float64(table.schema.field(name).type) and not table[name].null_count:
-                matrix[:, left] = table[name].to_numpy()  # thousands of columns are converted one by one
+                matrix[:, start] = table[name].to_numpy()  # thousands of columns are converted one by one
                 columns.append(name)
             else:
-                matrix[:, left] = numbers_of(table[name], f"{where}: column {name!r}")
+                matrix[:, start] = numbers_of(table[name], f"{where}: column {name!r}")
                 columns.append(name)
     return matrix, columns
 

@@ -144,8 +144,8 @@ def _read_marker(folder: Path) -> dict[str, Any]:
                 f"{folder} was saved by a newer nafs (format {version}, this one reads {VERSION})"
             )
         complete = kind == FORMAT and all(
-            isinstance(about[key], kind_of)
-            for key, kind_of in (("nodes", int), ("stored_edges", int), ("directed", bool), ("arrays", list))
+            isinstance(about[key], expected)
+            for key, expected in (("nodes", int), ("stored_edges", int), ("directed", bool), ("arrays", list))
         )
         complete = complete and all(isinstance(note, str) for note in about.get("notes", []))
     except InputError:

@@ -22,13 +22,13 @@ from nafs.links.pairs import Pairs, shared_neighbors
 
 NUMBERS = {
     "cosine": "similar vectors",
-    "centred cosine": "vectors that differ from the mean alike",
-    "inner": "long and similar vectors",
-    "resource allocation": "shared neighbors of few",
+    "centred cosine": "vectors that differ from the mean in the same way",
+    "inner": "long vectors in similar directions",
+    "resource allocation": "shared neighbors with few other links",
     "common neighbors": "many shared neighbors",
     "Jaccard": "a large share of their neighbors in common",
     "degrees": "well-connected nodes",
-    "degree difference": "a hub and a node on the edge",
+    "degree difference": "a hub and a node with few links",
 }
 BY_DEGREE = 1 / 3  # weight of a non-edge drawn by degree, relative to one that is drawn uniformly
 _BLOCK = 1 << 16  # pairs at a time

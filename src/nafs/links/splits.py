@@ -72,12 +72,12 @@ def split_links(
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(edges))
     held_out = edges[order[: hidden_validation + hidden_test]]
-    left = order[hidden_validation + hidden_test :]
+    visible = order[hidden_validation + hidden_test :]
     loops = rows == columns
-    kept = np.concatenate([edges[left], np.column_stack([rows[loops], columns[loops]])])
+    kept = np.concatenate([edges[visible], np.column_stack([rows[loops], columns[loops]])])
     weights = None
     if adjacency.weights is not None:
-        weights = np.concatenate([adjacency.weights[once][left], adjacency.weights[loops]])
+        weights = np.concatenate([adjacency.weights[once][visible], adjacency.weights[loops]])
     codes = np.sort(edges[:, 0] * graph.n_nodes + edges[:, 1])
     return LinkSplit(
         _graph_of(graph, kept, weights),
@@ -101,10 +101,10 @@ def _graph_of(graph: Graph, edges: NDArray[Any], weights: Any) -> Graph:
 def _non_edges(
     rng: np.random.Generator, codes: NDArray[Any], n: int, count: int, degrees: NDArray[Any] | None
 ) -> NDArray[np.int64]:
-    """Distinct pairs that are no edges; ends drawn alike, or in proportion to degrees."""
+    """Distinct pairs without an edge; ends drawn uniformly, or in proportion to degrees."""
     free = n * (n - 1) // 2 - len(codes)
     if free < 2 * count:
-        raise InputError(f"the graph is too dense: {free} pairs are no edges, {2 * count} are needed")
+        raise InputError(f"the graph is too dense: {free} pairs have no edge, {2 * count} are needed")
     reach = None if degrees is None else np.cumsum(degrees)
     codes_of_pairs = np.zeros(0, np.int64)
     for _ in range(100):

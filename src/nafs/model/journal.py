@@ -55,7 +55,7 @@ def check_change(arrays: dict[str, NDArray[Any]], kept: Kept, n_nodes: int, *, d
         if name in ("scale", "degrees", "inverse_degree") and not (new > 0).all():
             raise ValueError(f"{name}.npy of its journal has values that are not positive")
     for name in ("lists", "readers") if directed else ("lists",):
-        owners, counts, indices, weights = (arrays[f"{name}_{what}"] for what in LIST_ARRAYS)
+        owners, counts, indices, weights = (arrays[f"{name}_{suffix}"] for suffix in LIST_ARRAYS)
         _check_places(f"{name}_rows", owners, n_nodes, np.int64)
         _check_places(f"{name}_indices", indices, n_nodes, np.int32)
         if counts.dtype != np.int64 or counts.shape != owners.shape or (counts < 0).any():

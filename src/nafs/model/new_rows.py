@@ -34,7 +34,7 @@ def update_from_files(
     files: Files,
     reading: Mapping[str, Any],
     *,
-    given: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
     tolerance: float | None = None,
 ) -> tuple[UpdateReport, list[str]]:
     """Update a model from tables; returns what was done and notes on how the tables were read.
@@ -46,8 +46,8 @@ def update_from_files(
     reading : mapping
         Options of :func:`nafs.read_graph` that the model's own tables were read with. Columns that a table
         does not have are ignored.
-    given : mapping, optional
-        Options that count instead. Columns that a table does not have are errors.
+    overrides : mapping, optional
+        Options that replace them. Columns that a table does not have are errors.
     tolerance : float, optional
         As in :meth:`Model.update`.
     """
@@ -62,7 +62,7 @@ def update_from_files(
             " and ",
             Parameter("remove_nodes"),
         )
-    chosen = dict(reading) | dict(given or {})
+    chosen = dict(reading) | dict(overrides or {})
     options = TableOptions(
         chosen.get("delimiter"),
         chosen.get("header"),
@@ -73,7 +73,7 @@ def update_from_files(
 
     def column(path: str, name: str) -> Any:
         wanted = chosen.get(name)
-        return wanted if given and name in given else _there(path, options, wanted)
+        return wanted if overrides and name in overrides else _there(path, options, wanted)
 
     known = model.id_array
     notes: list[str] = []

@@ -49,7 +49,7 @@ class Change:
     degrees, degrees_before : ndarray of shape (len(rewired),)
     pairs : Pairs
         Entries of the adjacency that differ, with the new weight less the old one.
-    left, left_features, left_scale : ndarray
+    removed, removed_features, removed_scale : ndarray
         Removed nodes, ascending, with their features and d̃^r before the change.
     """
 
@@ -61,9 +61,9 @@ class Change:
     degrees_before: NDArray[np.float64]
     pairs: Pairs
 
-    left: NDArray[np.int32]
-    left_features: NDArray[np.float32]
-    left_scale: NDArray[np.float32]
+    removed: NDArray[np.int32]
+    removed_features: NDArray[np.float32]
+    removed_scale: NDArray[np.float32]
 
     def z_before(self) -> NDArray[np.float32]:
         """Z⁽⁰⁾ of the nodes before the change."""
@@ -72,7 +72,7 @@ class Change:
     def restore(self, nodes: NDArray[np.int32], z: NDArray[np.float32]) -> None:
         """Replace Z⁽⁰⁾ of some nodes by what it was before the change."""
         own = (self.nodes, self.features, self.scale)
-        for changed, features, scale in (own, (self.left, self.left_features, self.left_scale)):
+        for changed, features, scale in (own, (self.removed, self.removed_features, self.removed_scale)):
             if len(changed):
                 at = np.minimum(np.searchsorted(changed, nodes), len(changed) - 1)
                 same = changed[at] == nodes

@@ -165,7 +165,9 @@ def with_structure(job: Job) -> tuple[Job, list[str]]:
     preparations = replace(job.settings.preparations, preprocessing="none")
     settings = replace(job.settings, preparations=preparations)
     held = job.held + copied
-    job = replace(job, given=prepared, settings=settings, held=held, structure_share=share, prepared_as=kind)
+    job = replace(
+        job, own_features=prepared, settings=settings, held=held, structure_share=share, prepared_as=kind
+    )
     return job, [*reasons, reason]
 
 

@@ -27,7 +27,7 @@ class Job:
     Parameters
     ----------
     adjacency : Adjacency
-    given : Features or None
+    own_features : Features or None
         The graph's own features. Without any, structural features are computed from the edges.
     settings : Settings
     held : int
@@ -41,13 +41,13 @@ class Job:
     ids : Arrow array, optional
         Ids of the nodes, which structural features depend on; without them node i is called i.
     structure_share : float
-        Share of the weight that structural columns have beside ``given``.
+        Share of the weight that structural columns have beside ``own_features``.
     prepared_as : str, optional
-        The preprocessing that ``given`` has been through already.
+        The preprocessing that ``own_features`` has been through already.
     """
 
     adjacency: Adjacency
-    given: Features | None
+    own_features: Features | None
     settings: Settings
     held: int = 0
     dtype: str = "float32"
@@ -80,22 +80,22 @@ class Job:
     @property
     def is_structural(self) -> bool:
         """Whether the features are computed from the edges."""
-        return self.given is None
+        return self.own_features is None
 
     @cached_property
     def features(self) -> Features:
         """The graph's own features, structural ones, or both side by side."""
-        return self.remake(self.adjacency) if self.depends_on_edges else self.given  # type: ignore[return-value]
+        return self.remake(self.adjacency) if self.depends_on_edges else self.own_features  # type: ignore[return-value]
 
     @property
     def depends_on_edges(self) -> bool:
         """Whether features would differ with other edges."""
-        return self.given is None or self.structure_share > 0
+        return self.own_features is None or self.structure_share > 0
 
     @property
     def size(self) -> FeatureSize:
         """Size of the features; does not compute structural ones."""
-        if self.given is not None:
+        if self.own_features is not None:
             return FeatureSize.of(self.features)
         columns = self.structural_columns
         return FeatureSize(columns, 4 * self.adjacency.n_nodes * columns)
@@ -110,7 +110,11 @@ class Job:
     def remake(self, adjacency: Adjacency) -> Features:
         """The features of the same nodes with other edges."""
         structural = self.structural(adjacency)
-        return structural if self.given is None else beside(self.given, structural, self.structure_share)
+        return (
+            structural
+            if self.own_features is None
+            else beside(self.own_features, structural, self.structure_share)
+        )
 
     def structural(self, adjacency: Adjacency) -> Features:
         """Compute structural features of a graph, within the memory limit."""

@@ -130,8 +130,8 @@ def _likely_delimiter(rows: list[str], where: str) -> str:
 def _has_header(table: list[list[str]]) -> bool:
     """A first row with known words, or with words above columns of numbers; none that come again below."""
     first = table[0]
-    rest = [row for row in table[1:] if row != first]  # a whole header that comes again is still one
-    below = [[row[i].strip() for row in rest if i < len(row) and row[i].strip()] for i in range(len(first))]
+    others = [row for row in table[1:] if row != first]  # a whole header that comes again is still one
+    below = [[row[i].strip() for row in others if i < len(row) and row[i].strip()] for i in range(len(first))]
     values = {value for column in below for value in column}
     if any(field.strip() in values for field in first if not is_number(field)):
         return False

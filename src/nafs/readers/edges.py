@@ -91,11 +91,11 @@ class BadWeightError(InputError):
     """A weight that cannot be used; its place is known only as a row."""
 
     row = 0
-    rest = ""
+    explanation = ""
 
     def placed(self, place: str) -> InputError:
         """The same error with a better place."""
-        return InputError(f"{place}{self.rest}")
+        return InputError(f"{place}{self.explanation}")
 
 
 def number_edges(
@@ -276,9 +276,9 @@ def check_weights(edges: Edges, where: str) -> None:
     value = "missing or not a number" if np.isnan(weights[row]) else weights[row]
     a, b = (edges.ids[int(ends[row])].as_py() for ends in (edges.sources, edges.targets))
     allowed = f"weights are 0, or numbers from {SMALLEST:.0e} to {LARGEST:.0e}"
-    rest = f" ({a!r} → {b!r}): the weight is {value}; {allowed}"
-    error = BadWeightError(f"{where}: edge {row + 1}{rest}")
-    error.row, error.rest = row, rest
+    explanation = f" ({a!r} → {b!r}): the weight is {value}; {allowed}"
+    error = BadWeightError(f"{where}: edge {row + 1}{explanation}")
+    error.row, error.explanation = row, explanation
     raise error
 
 

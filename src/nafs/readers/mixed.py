@@ -98,9 +98,9 @@ def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
 
 def _columns_note(encoder: TableEncoder, weights: NDArray[np.float64], where: str) -> str:
     """What became of each column, a line each; of many columns those that weigh most."""
-    left = iter(weights.tolist())
+    remaining = iter(weights.tolist())
     columns = [
-        (next(left) if record["features"] else -1.0, number, record)
+        (next(remaining) if record["features"] else -1.0, number, record)
         for number, record in enumerate(encoder.records())
     ]
     shown = sorted(

@@ -162,11 +162,11 @@ def edge_columns(
         first, second = _ends(names, first, second, where, look, named)
     third = pick(names, None if weight is False else weight, "weight", where)
     if third is None and weight is not False:
-        rest = [name for name in names if name not in (first, second)]
+        others = [name for name in names if name not in (first, second)]
         if named:
-            third = next((name for known in _WEIGHTS for name in rest if _key(name) == known), None)
+            third = next((name for known in _WEIGHTS for name in others if _key(name) == known), None)
         elif len(names) == 3:
-            third = rest[0]
+            third = others[0]
     return EdgeColumns(
         first, second, third, _KNOWN.get((_key(first), _key(second)), False) if named else False
     )
@@ -183,25 +183,25 @@ def _ends(
     if fits:
         shown = " and ".join(f"{a!r}, {b!r}" for a, b in fits[:3])
         raise _doubt(names, where, f" (more than one pair of usual names: {shown})")
-    one = first or second
-    if one is not None:
-        others = [name for name in names if name != one]
+    known_end = first or second
+    if known_end is not None:
+        others = [name for name in names if name != known_end]
         if len(others) > 1 and named:
-            others = _partners(one, others, look)
+            others = _partners(known_end, others, look)
         elif len(others) > 1:
-            others = [name for name in names[:2] if name != one][:1]
+            others = [name for name in names[:2] if name != known_end][:1]
         if len(others) != 1:
             raise _doubt(names, where)
-        return (one, others[0]) if first else (others[0], one)
+        return (known_end, others[0]) if first else (others[0], known_end)
     return _from_named(names, where, look) if named else _from_unnamed(names, where, look)
 
 
-def _partners(one: str, others: Sequence[str], look: Look) -> list[str]:
+def _partners(known_end: str, others: Sequence[str], look: Look) -> list[str]:
     """Columns that share values with one, where that can hardly be chance."""
-    evidence = look([one, *others][:_LOOKED_AT], None)
-    usable = [name for name in evidence.columns if name != one and evidence.may_be_ends(name)]
-    sharing = [name for name in usable if evidence.shared(one, name)]
-    return [] if any(evidence.by_chance(one, name) for name in sharing) else sharing
+    evidence = look([known_end, *others][:_LOOKED_AT], None)
+    usable = [name for name in evidence.columns if name != known_end and evidence.may_be_ends(name)]
+    sharing = [name for name in usable if evidence.shared(known_end, name)]
+    return [] if any(evidence.by_chance(known_end, name) for name in sharing) else sharing
 
 
 def _from_unnamed(names: Sequence[str], where: str, look: Look) -> tuple[str, str]:

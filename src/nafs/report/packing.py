@@ -43,11 +43,11 @@ def pack(data: Any) -> bytes:
             start, offset = offset, offset + _aligned(array.nbytes)
             return {"array": [kind, start, array.size]}
         if isinstance(value, dict):
-            return {str(name): named(one) for name, one in value.items()}
+            return {str(name): named(item) for name, item in value.items()}
         if isinstance(value, (list, tuple)):
             if value and isinstance(value[0], str):  # many ids: nothing to look for
                 return value
-            return [named(one) for one in value]
+            return [named(item) for item in value]
         return value
 
     header = json.dumps(named(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
@@ -75,8 +75,8 @@ def unpack(packed: bytes) -> Any:
                 dtype = np.dtype(f"<{kind}")
                 planes = np.frombuffer(content, np.uint8, length * dtype.itemsize, start + offset)
                 return np.ascontiguousarray(planes.reshape(dtype.itemsize, -1).T).view(dtype).ravel()
-            return {name: revived(one) for name, one in value.items()}
-        return [revived(one) for one in value] if isinstance(value, list) else value
+            return {name: revived(item) for name, item in value.items()}
+        return [revived(item) for item in value] if isinstance(value, list) else value
 
     return revived(json.loads(content[4 : 4 + size]))
 

@@ -61,8 +61,8 @@ def _filled(data: str, source: str, policy: str) -> str:
     policy += f"; script-src '{_digest(script)}'; style-src '{_digest(style)}'; img-src data: blob:"
     values = {"POLICY": policy, "STYLE": style, "SCRIPT": script, "FROM": source, "DATA": data}
     parts = page.split("{{")
-    rest = (part.split("}}", 1) for part in parts[1:])
-    return parts[0] + "".join(values[name] + after for name, after in rest) + "\n"
+    fields = (part.split("}}", 1) for part in parts[1:])
+    return parts[0] + "".join(values[name] + after for name, after in fields) + "\n"
 
 
 def _digest(text: str) -> str:

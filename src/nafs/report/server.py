@@ -47,7 +47,9 @@ class PageServer(ThreadingHTTPServer):
         super().__init__((LOOPBACK, port), _Handler)
         self.page = render_for_server("data").encode()
         columns = list(data["columns"])
-        self.texts = TextTable({i: one["values"] for i, one in enumerate(columns) if one["kind"] == "text"})
+        self.texts = TextTable(
+            {i: column["values"] for i, column in enumerate(columns) if column["kind"] == "text"}
+        )
         for i in self.texts.columns:
             columns[i] = {name: value for name, value in columns[i].items() if name != "values"}
         self.packed = pack(data | {"server": True, "detailsNote": "", "columns": columns})

@@ -82,8 +82,8 @@ class Task:
     def rivals(self, name: str, tier: str) -> dict[str, Rival]:
         """The rivals of a tier for a data set, those that are installed."""
         nodes = find(name).nodes
-        found = rivals_for(self.name, tier, nodes) if nodes else rivals_for(self.name, tier)
-        return {rival.name: rival for rival in found.values() if rival.missing is None}
+        in_tier = rivals_for(self.name, tier, nodes) if nodes else rivals_for(self.name, tier)
+        return {rival.name: rival for rival in in_tier.values() if rival.missing is None}
 
 
 def source_of(rival: Rival) -> str:

@@ -16,8 +16,8 @@ def fill(text: str, tables: Mapping[str, Sequence[str]]) -> str:
     ['before', '<!--', 'a', '-->', 'new', '<!--', '/a', '-->', 'after']
     """
     for name, lines in tables.items():
-        before, mark, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- /{name} -->")
+        before, mark, after_mark = text.partition(f"<!-- {name} -->\n")
+        _, end, after = after_mark.partition(f"<!-- /{name} -->")
         if lines and mark and end:
             text = "\n".join([before + mark, *lines, "", end + after])
     return text

@@ -46,7 +46,7 @@ def reproduce(
     *,
     seeds: int = 10,
     rivals: str = "fast",
-    told: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> list[Path]:
     """Measure the missing cells of a target, and write its files.
 
@@ -59,7 +59,7 @@ def reproduce(
         Number of seeds or splits per cell.
     rivals : {"none", "fast", "all"}
         Rivals to measure. "fast" are those that need less than about a minute each; "all" takes hours.
-    told : callable, optional
+    progress : callable, optional
         Called before each cell, and at the end, with the key, the number of finished cells and their total.
 
     Returns
@@ -71,11 +71,11 @@ def reproduce(
     store, effort = Store(folder), Effort(seeds, rivals)
     cells = target.cells(effort)
     for done, cell in enumerate(cells):
-        if told is not None:
-            told(cell.key, done, len(cells))
+        if progress is not None:
+            progress(cell.key, done, len(cells))
         if not store.has(cell.key, cell.source):
             store.keep(cell.key, cell.measure(), cell.source)
     files = target.write(store, effort)
-    if told is not None:
-        told("", len(cells), len(cells))
+    if progress is not None:
+        progress("", len(cells), len(cells))
     return files

@@ -73,7 +73,7 @@ def _cells(name: str, thin: Thin, effort: Effort) -> list[Cell]:
 
 
 def _write(
-    name: str, what: str, numbers: dict[str, tuple[tuple[float, ...], ...]], store: Store, effort: Effort
+    name: str, removed: str, numbers: dict[str, tuple[tuple[float, ...], ...]], store: Store, effort: Effort
 ) -> list[Path]:
     rows: list[list[str]] = []
     for i, rate in enumerate(published.REMOVED):
@@ -86,15 +86,17 @@ def _write(
         both = [store.together(keys(name, rate, rival, effort.seeds)) for rival in ours()]
         rows += rows_of(first, "NAFS-mean", METRICS, numbers["NAFS-mean"][i], *both, mark=True)
     remarks = [
-        f"Link prediction on PubMed without a share of {what}, the same for all methods; then edges are "
+        f"Link prediction on PubMed without a share of {removed}, the same for all methods; then edges are "
         f"split 85/5/10. Mean ± deviation over {effort.seeds} splits.",
         EXPLANATION,
     ]
-    return store.table(name, f"Without {what}", remarks, ["removed", *HEADER[1:]], rows)
+    return store.table(name, f"Without {removed}", remarks, ["removed", *HEADER[1:]], rows)
 
 
-def _target(name: str, what: str, thin: Thin, numbers: Any) -> Target:
-    return Target(name, f"Without {what}", partial(_cells, name, thin), partial(_write, name, what, numbers))
+def _target(name: str, removed: str, thin: Thin, numbers: Any) -> Target:
+    return Target(
+        name, f"Without {removed}", partial(_cells, name, thin), partial(_write, name, removed, numbers)
+    )
 
 
 TARGETS = (

@@ -64,7 +64,7 @@ def compare(
     n_clusters: int | None = None,
     score: str = "auto",
     dataset: str = "",
-    told: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Comparison:
     """Judge several methods by one task.
 
@@ -83,7 +83,7 @@ def compare(
         How pairs are scored for links.
     dataset : str
         Name of a public data set, for settings that authors published.
-    told : callable, optional
+    progress : callable, optional
         Called before each fit with the method's name, the number of fits done and of all fits.
 
     Returns
@@ -106,8 +106,8 @@ def compare(
         splits = random_splits(graph, count=seeds)
     for i, rival in enumerate(methods):
         for seed in range(seeds):
-            if told is not None:
-                told(rival.name, i * seeds + seed, len(methods) * seeds)
+            if progress is not None:
+                progress(rival.name, i * seeds + seed, len(methods) * seeds)
             try:
                 values = judge(
                     rival,

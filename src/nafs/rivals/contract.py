@@ -147,7 +147,7 @@ class Rival:
     def check(self, task: str) -> None:
         """Raise one clear line if the rival cannot solve a task or its extra is missing."""
         if task not in self.tasks:
-            raise InputError(f"{self.name} has no {task}; it has {' and '.join(self.tasks)}")
+            raise InputError(f"{self.name} cannot do {task}, only {' and '.join(self.tasks)}")
         if self.missing is not None:
             raise MissingExtraError(f"{self.name} needs {self.missing}: pip install 'nafs[{self.extra}]'")
 

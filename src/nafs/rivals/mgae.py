@@ -24,9 +24,9 @@ def layer(
     """W of one layer, from X and ÂX."""
     keep = 1 - noise
     products = smooth.T @ smooth
-    left = keep**2 * products
-    np.fill_diagonal(left, keep * np.diag(products) + ridge)
-    return np.asarray(scipy.linalg.solve(left, keep * (smooth.T @ X), assume_a="pos", overwrite_a=True))
+    system = keep**2 * products
+    np.fill_diagonal(system, keep * np.diag(products) + ridge)
+    return np.asarray(scipy.linalg.solve(system, keep * (smooth.T @ X), assume_a="pos", overwrite_a=True))
 
 
 def fit(

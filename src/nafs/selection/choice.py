@@ -58,7 +58,7 @@ class Choice:
 
     def explain(self) -> str:
         """The reasons, one line each."""
-        return "\n".join(self.reasons) or "nothing was left open"
+        return "\n".join(self.reasons) or "nothing was chosen automatically"
 
 
 @dataclass(frozen=True, eq=False)

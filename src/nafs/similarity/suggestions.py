@@ -225,12 +225,12 @@ def _mask(
     graph: Adjacency,
     nodes: NDArray[np.int64],
     place: NDArray[np.int64],
-    left: int,
+    first: int,
 ) -> None:
-    """Exclude edges: rows are ``nodes``, and column 0 is the node at position ``left``."""
+    """Exclude edges: rows are ``nodes``, and column 0 is the node at position ``first``."""
     counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
     rows = np.repeat(np.arange(len(nodes)), counts)
     firsts = np.repeat(graph.indptr[nodes] - (np.cumsum(counts) - counts), counts)
-    columns = place[graph.indices[firsts + np.arange(len(rows))]] - left
+    columns = place[graph.indices[firsts + np.arange(len(rows))]] - first
     inside = (columns >= 0) & (columns < scores.shape[1])
     scores[rows[inside], columns[inside]] = -np.inf

@@ -36,7 +36,7 @@ class HopKernel:
         owing: bool = False,
         postpone: bool = False,
         parts: NDArray[np.float64] | None = None,
-        given: NDArray[np.float64] | None = None,
+        sums: NDArray[np.float64] | None = None,
     ) -> None: ...
     def write(
         self,

@@ -162,8 +162,8 @@ def _second_eigenvalue(graph: Adjacency) -> float:
     symmetric = normalized_adjacency(graph, 0.5)
     if graph.n_nodes < _DENSE_BELOW:
         same = components[:, None] == components[None, :]
-        rest = symmetric.toarray() - same * np.outer(trivial, trivial)
-        return float(np.abs(np.linalg.eigvalsh(rest)).max())
+        deflated_matrix = symmetric.toarray() - same * np.outer(trivial, trivial)
+        return float(np.abs(np.linalg.eigvalsh(deflated_matrix)).max())
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     def deflated(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -124,7 +124,7 @@ class Hops:
         This is the first pass: distances are measured, nothing is weighted or summed up.
     order : Order, optional
         Hops run over the renumbered graph. Features and embeddings stay in the order of ``graph``; ``parts``,
-        ``given`` and ``distances`` are in that of the renumbered one.
+        ``sums`` and ``distances`` are in that of the renumbered one.
     arranged : Features, optional
         A copy of the features in the order of the renumbered graph, which hops read faster.
     allocate : callable
@@ -230,7 +230,7 @@ class Hops:
         keep_state: bool = True,
         postpone: bool = False,
         parts: NDArray[np.float64] | None = None,
-        given: NDArray[np.float64] | None = None,
+        sums: NDArray[np.float64] | None = None,
         tick: Callable[[int], None] | None = None,
     ) -> None:
         """Compute the next hop, the first one being hop 0.
@@ -242,9 +242,9 @@ class Hops:
             the next hop's, which halves the memory traffic of the sum. The bits are the same.
         keep_state : bool
             ``False`` for the last hop, whose state nobody will read, saves writing it.
-        parts, given : ndarray of shape (n, 2 * len(r)), optional
+        parts, sums : ndarray of shape (n, 2 * len(r)), optional
             The dot products and squares that distances are made of. The first pass over a panel fills
-            ``parts``; the second one reads their sums over all panels from ``given``.
+            ``parts``; the second one reads their sums over all panels from ``sums``.
         tick : callable, optional
             Called after each block of rows with the number of rows done.
         """
@@ -260,7 +260,7 @@ class Hops:
                 owing=self._owing,
                 postpone=postpone,
                 parts=parts,
-                given=given,
+                sums=sums,
             )
             if tick is not None:
                 tick(end - begin)

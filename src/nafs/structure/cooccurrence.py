@@ -61,8 +61,8 @@ def cooccurrence(
     volume = degrees.sum()
     workspace = Workspace(Layout(n, min(panel, count), 1), _WALK)
     visits = np.empty((n, min(panel, count)), np.float32)
-    for left in range(0, count, panel):
-        nodes = landmarks[left : left + panel]
+    for start in range(0, count, panel):
+        nodes = landmarks[start : start + panel]
         columns = np.arange(len(nodes))
         indicator = sp.csr_array((np.ones(len(nodes), np.float32), (nodes, columns)), (n, len(nodes)))
         hops = Hops(graph, read_features(indicator), _WALK, (0.0,), n_threads=n_threads, workspace=workspace)
@@ -74,5 +74,5 @@ def cooccurrence(
         factor = ((STEPS + 1) / STEPS * volume / degrees[nodes]).astype(np.float32)
         for top in range(0, n, _ROWS):
             rows = slice(top, top + _ROWS)
-            table[rows, left : left + len(nodes)] = np.log1p(np.maximum(share[rows], 0) * factor)
+            table[rows, start : start + len(nodes)] = np.log1p(np.maximum(share[rows], 0) * factor)
     return table

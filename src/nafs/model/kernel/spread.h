@@ -1,4 +1,4 @@
-// How a change of the graph spreads through states that are kept; see nafs/model/spread.py.
+// How a change of the graph spreads through the kept states; see nafs/model/spread.py.
 //
 // Symbols as in hop.h. Kept states hold z = P^k D~^-r x of all hops k = 1..K: states[i][k - 1][g * f + c].
 #pragma once
@@ -33,27 +33,27 @@ struct Lists {
 struct Limits {
   const float* scale = nullptr;    // [n][groups] d~^r
   const float* largest = nullptr;  // [n] largest value of the node's embedding
-  float tolerance = 0.0f;          // share of `largest` that may be dropped at a node in all
+  float tolerance = 0.0f;          // share of `largest` that may be dropped at a node in total
   bool average = true;       // the r's are averaged; otherwise the one with the largest difference counts
   float* dropped = nullptr;  // [n] what was dropped at each node so far
   int64_t stride = 1;        // of `dropped`
 };
 
-// Which nodes the differences of some nodes reach, but for those where they are dropped.
+// Which nodes the differences of some nodes reach, except nodes where the differences are dropped.
 struct Reach {
   int64_t nodes = 0, groups = 1, count = 0;  // `count` sources
   Lists readers;                             // row j: the nodes whose rows read j
   const int32_t* rows = nullptr;             // [count] the sources
   const float* sizes = nullptr;              // [count][groups] largest difference of z
   const float* inverse_degree = nullptr;     // [n] 1 / d~
-  const uint8_t* forced = nullptr;           // [n] nodes that are left out here, as they are followed anyway
+  const uint8_t* forced = nullptr;           // [n] nodes to leave out: they are followed in any case
   Limits limits;
-  float* sums = nullptr;  // [n][line] zeros, before and after
-  int64_t line = 8;       // floats of a node in `sums`: more than there are groups
+  float* sums = nullptr;  // [n][line] all zeros before and after the call
+  int64_t line = 8;       // floats per node in `sums`: more than `groups`
   int threads = 1;
 };
 
-// Where the differences of z at one hop come from: those at the hop before, and changed edges.
+// Where the differences of z at one hop come from: those at the previous hop, and changed edges.
 struct Sources {
   int64_t groups = 1, features = 0;
   Lists lists;
@@ -74,13 +74,12 @@ struct Differences {
   int threads = 1;
 };
 
-// Compute the differences at the last hop; add all differences to the kept states, and what follows from them
-// to the embedding.
+// Compute the differences at the last hop, add all differences to the kept states, and update the embedding.
 struct Apply {
   int64_t groups = 1, features = 0, hops = 0, count = 0;
   const int32_t* rows = nullptr;          // [count]
   const int32_t* where = nullptr;         // [count][hops - 1] row in differences[k]; -1: none
-  std::vector<const float*> differences;  // of the hops before the last, [..][groups * features]
+  std::vector<const float*> differences;  // of all hops but the last, [..][groups * features]
   Sources last;                           // of the last hop
   const uint8_t* reached = nullptr;       // [count] whether the node has a difference at the last hop
   const int32_t* extra = nullptr;         // [count] row in `edges`; -1: none
@@ -92,7 +91,7 @@ struct Apply {
   const float* x = nullptr;             // [n][features] now
   Weighting weighting = Weighting::softmax;
   float floor = 0.0f;
-  bool maximum = false;        // `largest` is that of the maximum over the r's
+  bool maximum = false;        // `largest` refers to the maximum over the r's
   float* states = nullptr;     // [n][hops][groups * features]
   float* embedding = nullptr;  // [n][features] where the r's are averaged, otherwise [n][groups * features]
   float* largest = nullptr;    // [n]
@@ -106,7 +105,7 @@ struct Pack {
   int64_t first = 0, all_groups = 1;  // these groups are first, first + 1, ... of all
   const float* state = nullptr;
   int64_t stride = 0;
-  float unit = 1.0f;  // that the state is multiplied by
+  float unit = 1.0f;  // factor of the state
   float* states = nullptr;
   int threads = 1;
 };

@@ -19,11 +19,11 @@ inline bool is_followed(const Limits& limits, int64_t i, float size) {
 }
 
 inline std::vector<int32_t> reach(const Reach& job) {
-  constexpr int kMostThreads = 4;  // each reads all lists, and adds up the sums of its own nodes
+  constexpr int kMostThreads = 4;  // each thread reads all lists and sums up for its own nodes
   const int64_t groups = job.groups, line = job.line;
   const int parts = std::min(job.threads, kMostThreads);
   std::vector<float> sizes(job.count * line,
-                           0.0f);  // whole vectors; behind the r's a 1 that marks sums in use
+                           0.0f);  // padded to whole vectors; a 1 after the r's marks sums in use
   for (int64_t s = 0; s < job.count; ++s) {
     std::copy_n(job.sizes + s * groups, groups, sizes.data() + s * line);
     sizes[s * line + groups] = 1.0f;

@@ -1,4 +1,4 @@
-// Python's arrays as the loops want them. Shapes are checked here, so that a wrong call raises instead of
+// Converts Python's arrays for the loops. Shapes are checked here, so that a wrong call raises instead of
 // reading past a buffer.
 #pragma once
 
@@ -29,27 +29,27 @@ void bind_graph(nb::module_& m);    // bind_graph.cpp
 template <typename T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;  // rows may be apart, columns are not
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;  // contiguous rows, possibly padded
 using State = nb::ndarray<nb::ndim<2>, nb::device::cpu>;      // float32 or float16
 template <typename T>
 using Maybe = std::optional<T>;
 
-// An owner of arrays, so that what a kernel is bound to lives as long as the kernel.
+// Keeps the arrays that a kernel is bound to alive as long as the kernel.
 template <typename... Arrays>
 std::shared_ptr<void> keep_alive(const Arrays&... arrays) {
   return std::make_shared<std::tuple<Arrays...>>(arrays...);
 }
 
-inline void require(bool condition, const char* what) {
-  if (!condition) throw std::invalid_argument(std::string("kernel: ") + what);
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(std::string("kernel: ") + message);
 }
 
 template <typename M>
-int64_t rows_of(const M& matrix, int64_t n, int64_t columns, const char* what) {
+int64_t rows_of(const M& matrix, int64_t n, int64_t columns, const char* message) {
   require(static_cast<int64_t>(matrix.shape(0)) >= n && static_cast<int64_t>(matrix.shape(1)) >= columns &&
               (matrix.shape(1) <= 1 || matrix.stride(1) == 1) &&
               (matrix.shape(0) <= 1 || matrix.stride(0) >= columns),
-          what);
+          message);
   return matrix.shape(0) <= 1 ? columns : matrix.stride(0);
 }
 

@@ -14,7 +14,7 @@
 #endif
 
 namespace nafs::baseline {
-// clang-format off: each uses what the ones before it define
+// clang-format off: each file uses definitions of those before it
 #include "vectors.inl"
 #include "gather.inl"
 #include "products.inl"

@@ -1,4 +1,4 @@
-// What the kernel tells about a graph itself.
+// Functions of a graph alone: components, order, renumbering, and the bare gather of the benchmarks.
 #include "arrays.h"
 #include "order.h"
 
@@ -70,7 +70,8 @@ void run_order(Vector<const int64_t> indptr, Vector<const int32_t> indices,
   });
 }
 
-// The neighbour lists with nodes renumbered: row i of the result is row order[i], in its own order.
+// The neighbour lists with nodes renumbered: row i of the result is row order[i], its entries in the same
+// order.
 void run_renumber(Vector<const int64_t> indptr, Vector<const int32_t> indices,
                   Maybe<Vector<const float>> weights, Vector<const int32_t> order, Vector<int64_t> new_indptr,
                   Vector<int32_t> new_indices, Maybe<Vector<float>> new_weights, int threads) {

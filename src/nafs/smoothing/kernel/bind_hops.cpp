@@ -1,5 +1,5 @@
-// HopKernel: the hops of one group of r's, bound to their arrays once. A call says which rows, from which
-// state to which.
+// HopKernel: the hops of one group of r's, bound to their arrays once. A call names the rows to compute and
+// the states to read and to write.
 #include "arrays.h"
 
 namespace nafs {
@@ -30,8 +30,8 @@ class HopKernel {
     hop_.threads = std::max(1, threads);
     stream_ = stream;
 
-    const auto per_group = [&](const auto& matrix, int64_t columns, const char* what) {
-      require(rows_of(matrix, n_, columns, what) == columns || n_ <= 1, what);
+    const auto per_group = [&](const auto& matrix, int64_t columns, const char* message) {
+      require(rows_of(matrix, n_, columns, message) == columns || n_ <= 1, message);
       return matrix.data();
     };
     hop_.unscale = per_group(unscale, groups, "unscale is n x groups");
@@ -72,10 +72,10 @@ class HopKernel {
     }
   }
 
-  // Rows begin..end of a hop. `pending` holds the share of the hop before if it is `owing`, and gets this
-  // hop's share if that is to be postponed.
+  // Rows begin..end of a hop. If `owing`, `pending` holds the previous hop's share of the sum; if `postpone`,
+  // this hop's share is stored there.
   void run(int64_t begin, int64_t end, Maybe<State> state, Maybe<State> next, bool owing, bool postpone,
-           Maybe<Matrix<double>> parts, Maybe<Matrix<const double>> given) const {
+           Maybe<Matrix<double>> parts, Maybe<Matrix<const double>> sums) const {
     Hop hop = hop_;
     require(0 <= begin && begin <= end && end <= n_, "rows outside the graph");
     hop.begin = begin, hop.end = end;
@@ -85,9 +85,10 @@ class HopKernel {
       require(rows_of(matrix, n_, columns, "parts") == columns || n_ <= 1, "parts are n x (2 * groups)");
       return matrix.data();
     };
-    require(!parts || (!given && hop.weighting == Weighting::last), "parts are measured, not weighed");
+    require(!parts || (!sums && hop.weighting == Weighting::last),
+            "a pass that measures parts has no weights or sums");
     if (parts) hop.parts = pairs(*parts);
-    if (given) hop.given = pairs(*given);
+    if (sums) hop.sums = pairs(*sums);
     if (state) {
       hop.half = is_half(*state);
       hop.state = state->data();
@@ -188,7 +189,7 @@ void bind_hops(nb::module_& m) {
            "weighting"_a.noconvert() = Weighting::last, "floor"_a = 0.0f, "stream"_a = false, "threads"_a = 1)
       .def("run", &HopKernel::run, "begin"_a, "end"_a, nb::kw_only(), "state"_a.noconvert().none() = nothing,
            "following"_a.noconvert().none() = nothing, "owing"_a = false, "postpone"_a = false,
-           "parts"_a.noconvert().none() = nothing, "given"_a.noconvert().none() = nothing,
+           "parts"_a.noconvert().none() = nothing, "sums"_a.noconvert().none() = nothing,
            "Compute rows begin..end of one hop and add them to the running weighted sum.")
       .def("write", &HopKernel::write, "begin"_a, "end"_a, nb::kw_only(),
            "state"_a.noconvert().none() = nothing, "out"_a.noconvert(), "ensemble"_a.noconvert(), "apart"_a,

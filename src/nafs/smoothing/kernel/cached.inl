@@ -1,9 +1,9 @@
 // A panel of columns through all hops while it stays in the cache.
 //
-// Only distances look at whole rows. So a first pass over all panels measures what each adds to them, and a
-// second one smooths again and sums up with the weights that follow: twice the work, but main memory is
-// left alone. A thread has panels of its own, or, where those would be too large for the cache, all threads
-// share one panel and wait for each other after every hop.
+// Only distances need whole rows. A first pass over all panels measures what each adds to the distances; a
+// second pass smooths again and sums up with the weights that follow from them. That is twice the work, but
+// hardly touches main memory. Each thread has its own panels, or, where those would be too large for the
+// cache, all threads share one panel and wait for each other after every hop.
 
 // The rows of a panel that a thread computes.
 struct Rows {
@@ -110,8 +110,7 @@ void cached_panel(const Cached& job, int64_t panel, Rows rows, float* buffer) {
         for (int v = 0; v < kVectors; ++v) {
           float* to = sum + i * kColumns + 8 * v;
           Float8 total = load8(to);
-          if (owing)
-            total += load8(state + i * kColumns + 8 * v) * now[i - n];  // the weight of the hop before
+          if (owing) total += load8(state + i * kColumns + 8 * v) * now[i - n];  // the previous hop's weight
           store8(to, total + z[v] * now[i]);
         }
     }

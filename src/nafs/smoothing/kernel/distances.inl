@@ -4,7 +4,7 @@ inline double cosine_of(double dot, double square, double norm) {
   return square == 0.0 || norm == 0.0 ? 0.0 : dot / (std::sqrt(square) * norm);
 }
 
-// What a distance is made of. Columns add up: the parts of a row's panels sum to those of the row.
+// The sums that a distance is computed from. The parts of a row's panels add up to those of the row.
 struct Parts {
   double dot, square;
 };
@@ -32,7 +32,7 @@ inline Parts parts_of(const Hop& hop, int64_t i, int64_t g, const float* z) {
   if (hop.distance == Distance::cosine) return feature_parts(hop, i, z);
   if (hop.distance == Distance::euclidean) return {0.0, square_of(z, hop.features)};
   const Centres& to = hop.centres;
-  // Close to the stationary state 1 - cos is tiny: float64, so that it is not all rounding.
+  // Close to the stationary state 1 - cos is tiny; in float32 it would be all rounding.
   double dot, square;
   dot_and_square(z, to.rows + to.component[i] * to.stride + g * hop.features, hop.features, &dot, &square);
   return {dot, square};

@@ -29,7 +29,7 @@ inline void gather_lanes(const Hop& hop, int64_t i, int64_t column, int64_t coun
       else
         sum[v] += load(neighbour + 8 * v);
   };
-  // Every (neighbour, tile) is asked for once, kAhead places before its turn, across row ends.
+  // Every (neighbour, tile) is prefetched once, kAhead places ahead, across row ends.
   const auto add_range = [&](int64_t from, int64_t to) {
     int64_t e = from;
     for (const int64_t end = to < calm ? to : calm; fetch && e < end; ++e) {

@@ -1,4 +1,4 @@
-// What one hop of smoothing reads and writes. Filled by module.cpp, used by the loops.
+// What the loops read and write. Filled by bind_hops.cpp and bind_columns.cpp.
 //
 // Symbols as in docs/architecture.md: n nodes, f features, `groups` values of r side by side in one
 // state row (column g*f + c is feature c under the g-th r), P = D~^-1 (A + I).
@@ -66,15 +66,15 @@ struct Hop {
 
   float* sum = nullptr;  // running weighted sum of hops
   int64_t sum_stride = 0;
-  // A hop may leave its share of the sum to the next one, which has both z at hand: half the traffic.
-  float* pending = nullptr;    // [n][groups][2] keep and weight of the hop before
+  // A hop may postpone its share of the sum to the next hop, which then adds both at once.
+  float* pending = nullptr;    // [n][groups][2] keep and weight of the previous hop
   bool postpone = false;       // this hop fills `pending`; otherwise it uses it
   float* total = nullptr;      // [n][groups] running sum of weights
   float* peak = nullptr;       // [n][groups] largest distance so far (Euclidean softmax)
   float* distances = nullptr;  // [n][groups] D_i(k), or null
-  // Where the columns here are a panel of a wider matrix, the distances take two passes.
-  double* parts = nullptr;        // [n][groups][2] dot and square of this panel, and nothing is weighed
-  const double* given = nullptr;  // [n][groups][2] dot and square over all panels, for the distances
+  // Where these columns are a panel of a wider matrix, the distances take two passes.
+  double* parts = nullptr;       // [n][groups][2] first pass: dot and square of this panel
+  const double* sums = nullptr;  // [n][groups][2] second pass: dot and square over all panels
   int threads = 1;
 
   int64_t own_row(int64_t i) const { return node ? node[i] : i; }
@@ -104,20 +104,20 @@ struct Finish {
 
 constexpr int64_t kColumns = 32;  // of a panel
 
-// All hops of some panels of columns, for one r; see cached.inl. Nodes may be numbered in another order:
-// `node` has the caller's numbers.
+// All hops of some panels of columns, for one r; see cached.inl. Nodes may be renumbered: `node`
+// has the caller's numbers.
 struct Cached {
   int64_t nodes = 0, features = 0, hops = 0;
   int64_t begin = 0, end = 0;  // panels to compute
   Neighbours graph;
   const int32_t* node = nullptr;
-  Features x;         // the caller's rows, or compressed sparse columns of nodes numbered as here
-  float unit = 1.0f;  // that x is multiplied by
+  Features x;         // the caller's rows, or compressed sparse columns with the nodes renumbered
+  float unit = 1.0f;  // factor of x
   const float* unscale = nullptr;  // [n] d~^-r
   int64_t slots = 1;               // panels p with the same p % slots are added up one after another
   float* parts = nullptr;          // [slots][hops + 1][n][2] dot and square; null: the second pass
   const float* weights = nullptr;  // [hops + 1][n]
-  const float* share = nullptr;    // [n] what the weighted sum is multiplied by
+  const float* share = nullptr;    // [n] factor of the weighted sum
   Ensemble ensemble = Ensemble::write;
   bool fresh = true;  // the first r overwrites `out`
   float* out = nullptr;
@@ -131,7 +131,7 @@ struct Kernels {
   void (*hop)(const Hop&);
   void (*cached)(const Cached&);
   void (*finish)(const Finish&);
-  double (*gather)(const Hop&);  // the benchmark's limit: reads what a hop gathers, computes nothing
+  double (*gather)(const Hop&);  // for benchmarks: reads the rows that a hop reads, computes nothing
 };
 
 namespace baseline {

@@ -44,7 +44,7 @@ void use(const std::string& name) {
 
 NB_MODULE(_kernel, m) {
   using namespace nanobind::literals;
-  nanobind::set_leak_warnings(false);  // what is alive when Python ends goes with the process
+  nanobind::set_leak_warnings(false);  // objects alive at exit are freed with the process
   if (nafs::has_v3()) nafs::use("v3");
   nafs::bind_hops(m);
   nafs::bind_columns(m);
@@ -55,6 +55,5 @@ NB_MODULE(_kernel, m) {
       "The instruction set in use: 'baseline' or 'v3'.");
   m.attr("OPENMP") = nafs::kOpenMP;
   m.def("max_threads", &nafs::max_threads, "Threads that would be used now by default.");
-  m.def("release_threads", &nafs::release_threads,
-        "Let idle threads go, so that nothing is left behind and fork() stays safe.");
+  m.def("release_threads", &nafs::release_threads, "End idle threads, so that fork() stays safe.");
 }

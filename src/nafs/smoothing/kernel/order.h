@@ -24,17 +24,17 @@ class CommunityOrder {
   };
   struct Community {
     double strength = 0.0;  // sum of its edges' weights
-    float share = 0.0f;     // edges from the node at hand
+    float share = 0.0f;     // edges from the current node
   };
   struct Merged {
     int64_t first = 0;  // its edges to other communities, in the pool
     int32_t count = 0;
-    int32_t child = kNone, sibling = kNone;  // what was merged into it, the last one first
+    int32_t child = kNone, sibling = kNone;  // communities merged into it, the last one first
   };
 
  public:
-  // Bytes of the buffer that the constructor takes. Edges of merged communities are listed anew. That takes
-  // about as many entries as there are edges; where it would take more, communities stay coarser.
+  // Bytes of the buffer that the constructor takes. The edges of merged communities are listed again, which
+  // takes about as many entries as there are edges; where it would take more, communities stay coarser.
   static int64_t buffer_bytes(int64_t nodes, int64_t edges) {
     return nodes * static_cast<int64_t>(sizeof(Community) + sizeof(Merged) + 2 * sizeof(int32_t)) + 64 +
            capacity(edges) * static_cast<int64_t>(sizeof(Edge));
@@ -47,7 +47,7 @@ class CommunityOrder {
     tree_ = reinterpret_cast<Merged*>(community_ + n_);
     pool_ = reinterpret_cast<Edge*>(tree_ + n_);
     parent_ = reinterpret_cast<int32_t*>(pool_ + capacity_);
-    touched_ = parent_ + n_;  // one more than there are nodes
+    touched_ = parent_ + n_;  // n + 1 entries
   }
 
   // Fills order[n]; `pause` is called every few million edges.
@@ -80,7 +80,7 @@ class CommunityOrder {
     return sum;
   }
 
-  // Nodes by rising degree, by number where that is the same: a counting sort, hubs in one bin.
+  // Nodes by rising degree, ties by number: a counting sort with all hubs in one bin.
   void by_degree(int32_t* order) const {
     constexpr int64_t kBins = 1 << 16;
     std::vector<int64_t> start(kBins + 1, 0);
@@ -90,7 +90,7 @@ class CommunityOrder {
     for (int64_t i = 0; i < n_; ++i) order[start[bin(i)]++] = static_cast<int32_t>(i);
   }
 
-  // Nodes come in an order of their own, so every access would wait for memory.
+  // Nodes are visited in scattered order, so without prefetching every access would wait for memory.
   void look_ahead(const int32_t* order, int64_t at) const {
     if (at + 24 < n_) __builtin_prefetch(graph_.indptr + order[at + 24]);
     if (at + 12 < n_) {
@@ -107,7 +107,7 @@ class CommunityOrder {
     }
   }
 
-  // Nearly always two steps are enough, and a branch that is nearly always taken costs nothing.
+  // Two steps are nearly always enough, and a predictable branch costs nothing.
   int32_t root_of(int32_t i) {
     int32_t up = parent_[i], root = parent_[up];
     while (root != up) up = parent_[root], parent_[i] = root, i = root, root = parent_[up];
@@ -117,7 +117,7 @@ class CommunityOrder {
 
   // Merges the community of v into the neighbouring one that gains most, if any; returns the edges read.
   int64_t merge(int32_t v, double total) {
-    int64_t count = 0;  // of the communities met, v itself among them
+    int64_t count = 0;  // communities met, including that of v
     const auto add = [&](int32_t to, float weight) {
       const int32_t root = root_of(to);
       float& share = community_[root].share;
@@ -157,7 +157,7 @@ class CommunityOrder {
     return work;
   }
 
-  // Depth first: a node, then what was merged into it, the first one first.
+  // Depth first: a node, then the communities merged into it, the first one first.
   void walk(int32_t* order) {
     int64_t place = 0;
     int32_t* stack = touched_;

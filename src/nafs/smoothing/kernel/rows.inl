@@ -1,4 +1,4 @@
-// The loops. Compiled once per instruction set (baseline.cpp, v3.cpp) inside a namespace of its own.
+// The loops. Compiled once per instruction set (baseline.cpp, v3.cpp), each in its own namespace.
 //
 // Bits must not depend on the number of threads, on how many r share a row, nor on where a buffer
 // starts. So: one thread computes a row, in the order of the neighbour list; and every reduction runs
@@ -6,8 +6,8 @@
 
 constexpr int64_t kChunk = 64;          // rows handed to a thread at a time
 constexpr int64_t kBatch = 4;           // rows whose distances are computed together
-constexpr int64_t kFeaturesAhead = 8;   // rows of x that come from anywhere are asked for so early
-constexpr int64_t kBatchFloats = 2048;  // ... as long as they stay in the first-level cache
+constexpr int64_t kFeaturesAhead = 8;   // rows of x in scattered order are prefetched this far ahead
+constexpr int64_t kBatchFloats = 2048;  // ... as long as they fit in the first-level cache
 
 // Buffers of one thread: `batch` rows of z, and how each enters the sum (keep, weight).
 struct Batch {
@@ -23,7 +23,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
   const int64_t width = hop.features * hop.groups;
   float* steps = buffer + batch.padded * batch.rows;
   const bool weighs = hop.weighting != Weighting::last;
-  const bool reads_features = needs_of(hop.distance).features && !hop.given && hop.x.rows;
+  const bool reads_features = needs_of(hop.distance).features && !hop.sums && hop.x.rows;
   // Where rows are whole vectors and go through the cache anyway, z is computed in its final place.
   const bool direct = hop.next && !hop.half && !hop.stream && (width + 7) / 8 * 8 <= hop.columns;
   const auto row_of = [&](int64_t i) {
@@ -40,7 +40,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
       gather_row<true, State>(hop, i, z);
     else
       gather_row<false, State>(hop, i, z);
-    // Read once a hop and not again: locality 0 keeps them from pushing the state out of the cache.
+    // Read only once per hop: locality 0 keeps them from pushing the state out of the cache.
     if (weighs && !hop.postpone) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
     if (reads_features && !hop.node) prefetch_row<0>(hop.x.rows + i * hop.x.stride, hop.features * 4);
   }
@@ -48,8 +48,8 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
     for (int64_t g = 0; g < hop.groups; ++g) {
       const int64_t at = i * hop.groups + g, local = (i - top) * hop.groups + g;
       float d = 0.0f;
-      if (hop.given) {
-        d = distance(hop, i, g, {hop.given[2 * at], hop.given[2 * at + 1]});
+      if (hop.sums) {
+        d = distance(hop, i, g, {hop.sums[2 * at], hop.sums[2 * at + 1]});
       } else if (hop.distance != Distance::none) {
         const Parts parts = parts_of(hop, i, g, row_of(i) + g * hop.features);
         if (hop.parts) {

@@ -18,7 +18,7 @@ inline int team_size() {
 inline int max_threads() {
   return omp_get_max_threads();
 }
-// LLVM's runtime survives fork() by itself, and pausing it would end the threads of other callers, too.
+// LLVM's runtime survives fork() by itself, and pausing it would also end the threads of other callers.
 inline void release_threads() {
 #if !defined(__clang__)
   omp_pause_resource_all(omp_pause_hard);
