@@ -345,12 +345,18 @@ class TestMissingAttributes:
         graph = nx.Graph()
         graph.add_edge("a", "b", weight=2.0)
         graph.add_edge("b", "c")
-        assert any("1 of 2 edges have no weight and count 1" in note for note in from_networkx(graph).notes)
+        assert any(
+            "1 of 2 edges have no weight and get weight 1" in note for note in from_networkx(graph).notes
+        )
         graph.edges["b", "c"]["weight"] = None
-        assert any("1 of 2 edges have no weight and count 1" in note for note in from_networkx(graph).notes)
+        assert any(
+            "1 of 2 edges have no weight and get weight 1" in note for note in from_networkx(graph).notes
+        )
         other = igraph.Graph(n=3, edges=[(0, 1), (1, 2)])
         other.es["weight"] = [2.0, None]
-        assert any("1 of 2 edges have no weight and count 1" in note for note in from_igraph(other).notes)
+        assert any(
+            "1 of 2 edges have no weight and get weight 1" in note for note in from_igraph(other).notes
+        )
 
 
 class TestBigNumbers:

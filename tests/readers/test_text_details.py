@@ -68,7 +68,7 @@ class TestErrors:
             read_graph(tmp_path / "e.csv")
         path = tmp_path / f"{word}.parquet"
         path.write_bytes(b"PAR1 nothing PAR1")
-        with pytest.raises(InputError, match="not a whole Parquet file"):
+        with pytest.raises(InputError, match="damaged or incomplete Parquet file"):
             read_graph(path)
 
     def test_empty_lists(self, tmp_path):

@@ -1,4 +1,4 @@
-"""One function for every kind of graph object: it finds the right reader by what it is given."""
+"""One function for every kind of graph object: it finds the reader for its argument."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def as_graph(graph: Any) -> Graph:
     Returns
     -------
     Graph
-        A ``Graph`` comes back as it is.
+        A ``Graph`` is returned as it is.
 
     Examples
     --------

@@ -20,10 +20,10 @@ from nafs._support.extras import require
 from nafs._support.scratch import Allocate, scratch_in
 
 DUCKDB_MEMORY = "1GB"
-_SMALL = 4 << 20  # bytes of tables that are read in memory whatever the limit
-_GROWTH = 32  # bytes of memory for each byte of a compressed table, at most
-_LEAST = 128 << 20  # bytes that DuckDB and Python take however small a table is
-# Nothing is fetched, installed or loaded by itself.
+_SMALL = 4 << 20  # bytes of tables that are always read in memory, whatever the limit
+_GROWTH = 32  # upper bound of bytes of memory per byte of a compressed table
+_LEAST = 128 << 20  # bytes that DuckDB and Python need even for a tiny table
+# Nothing is fetched, installed or loaded automatically.
 _ALONE = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -34,16 +34,16 @@ _ALONE = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """What reading may take: memory for DuckDB, and files for arrays."""
+    """What reading may use: memory for DuckDB, and files for arrays."""
 
     allocate: Allocate = np.empty
     duckdb_memory: str = DUCKDB_MEMORY
-    folder: Path | None = None  # for what DuckDB spills
+    folder: Path | None = None  # where DuckDB spills
     threads: int | None = None
 
 
 def bounds_of(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | None:
-    """Bounds for tables that would not fit as they are read otherwise."""
+    """Bounds for tables that would not fit into memory without them; ``None`` if none are needed."""
     limit = parse_memory(memory_limit)
     sizes = [Path(name).stat().st_size for path in paths if path is not None for name in _files(path)]
     if limit is None or sum(sizes) * _GROWTH <= max(limit, _GROWTH * _SMALL):
@@ -55,26 +55,26 @@ def bounds_of(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds |
             "; raise it, or give a saved graph",
         )
     folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
-    threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each takes buffers of its own
+    threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each thread has its own buffers
     return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder, threads)
 
 
 def _files(path: Any) -> list[str]:
-    """Files that a path or pattern names; missing ones are reported where they are read."""
+    """Files that a path or pattern names; missing files are reported when they are read."""
     name = os.fspath(path)
     return [name] if Path(name).is_file() else [file for file in glob.glob(name) if Path(file).is_file()]
 
 
 def duckdb_package() -> Any:
-    """DuckDB, which is imported where it is first needed."""
+    """DuckDB, imported on first use."""
     return require("duckdb", "reading edge lists and tables", "files")
 
 
 @contextmanager
 def one_database() -> Iterator[None]:
-    """Let all reading inside the block use one database: opening one takes longer than a small table.
+    """Share one database inside the block: opening one takes longer than reading a small table.
 
-    Only reading without bounds is shared; its tables are temporary, so that readings do not meet.
+    Only reading without bounds is shared; its tables are temporary, so that readings do not collide.
     """
     if _shared.get() is not None:
         yield
@@ -90,7 +90,7 @@ def one_database() -> Iterator[None]:
 
 @contextmanager
 def duckdb_connection(bounds: Bounds | None = None) -> Iterator[Any]:
-    """A connection to a database of our own that spills into a temporary folder."""
+    """A connection to a private database that spills into a temporary folder."""
     shared = _shared.get()
     if bounds is None and shared is not None:
         with shared.connection() as connection:
@@ -107,7 +107,7 @@ def _database(bounds: Bounds) -> Iterator[Any]:
         config: dict[str, Any] = _ALONE | {"memory_limit": bounds.duckdb_memory, "temp_directory": spill}
         if bounds.threads is not None:
             config["threads"] = bounds.threads
-        # A database in a file can leave memory without being written elsewhere first.
+        # Pages of a database in a file can be evicted from memory without being written elsewhere first.
         where = ":memory:" if bounds.folder is None else f"{spill}/edges.duckdb"
         connection = duckdb.connect(where, config=config)
         try:

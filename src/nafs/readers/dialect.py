@@ -15,14 +15,14 @@ _COMMENTS = ("#", "%")
 
 @dataclass(frozen=True)
 class Dialect:
-    """What the reader of a text table is told about it."""
+    """How a text table is to be read."""
 
     delimiter: str
     skip: int  # lines above the table
     header: bool
     names: tuple[str, ...]
     unnamed: frozenset[str] = frozenset()  # columns whose header is blank
-    trim: bool = False  # whether blanks around values do not count
+    trim: bool = False  # whether blanks around values are ignored
     comments: int = 0  # lines that were skipped as comments
 
 
@@ -34,10 +34,10 @@ def judge(
     header: bool | None = None,
     comment: str | None = None,
 ) -> Dialect:
-    """The dialect of a table from its first lines; what the caller knows is taken as said.
+    """The dialect of a table, judged by its first lines; what the caller sets is not questioned.
 
-    Lines above the first row that start with ``#`` or ``%`` are comments; ``comment=""`` says that there are
-    none. Further down only a line that starts with the sign the caller names is a comment.
+    Lines above the first row that start with ``#`` or ``%`` are comments; ``comment=""`` means that there are
+    none. Further down, only lines that start with the caller's ``comment`` are comments.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def _has_outer_blanks(line: str, delimiter: str) -> bool:
 
 
 def _unquoted(line: str, delimiter: str) -> list[str]:
-    """The fields of a line; what stands in quotes counts as a word without blanks."""
+    """The fields of a line; text in quotes is replaced by letters, so that it holds no delimiter."""
     plain, inside = [], False
     for sign in line:
         inside ^= sign == '"'
@@ -117,7 +117,7 @@ def _unquoted(line: str, delimiter: str) -> list[str]:
 
 
 def _likely_delimiter(rows: list[str], where: str) -> str:
-    """The delimiter that splits all rows alike, into most columns; blanks only where nothing else does."""
+    """The delimiter that splits every row into the same number of columns, and the most; blanks last."""
     counts = {sign: [len(_split(row, sign)) for row in rows] for sign in _DELIMITERS}
     alike = [sign for sign in _DELIMITERS if counts[sign][0] > 1 and len(set(counts[sign])) == 1]
     if "\t" in alike and ".tsv" in where.lower():
@@ -128,9 +128,9 @@ def _likely_delimiter(rows: list[str], where: str) -> str:
 
 
 def _has_header(table: list[list[str]]) -> bool:
-    """A first row with known words, or with words above columns of numbers; none that come again below."""
+    """Whether the first row has known names or words above numbers, and none of its words recur below."""
     first = table[0]
-    others = [row for row in table[1:] if row != first]  # a whole header that comes again is still one
+    others = [row for row in table[1:] if row != first]  # a repeated header is still a header
     below = [[row[i].strip() for row in others if i < len(row) and row[i].strip()] for i in range(len(first))]
     values = {value for column in below for value in column}
     if any(field.strip() in values for field in first if not is_number(field)):

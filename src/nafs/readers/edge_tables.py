@@ -30,7 +30,7 @@ def read_edges(
     table = Table(path, options)
     if options.header is None and not table.named:
         named = [name for name in (source, target, weight) if isinstance(name, str) and not name.isdigit()]
-        if named:  # whoever names columns says that the first line does
+        if named:  # naming columns implies that the first line names them
             again = Table(path, replace(options, header=True))
             table = again if set(named) <= set(again.columns) else table
     names = table.columns
@@ -82,7 +82,7 @@ def _numbered(table: Table, roles: EdgeColumns, progress: RowsRead | None) -> Ed
 
 
 def _refuse_measurements(edges: Edges, where: str) -> None:
-    """A table of features taken for edges has ids like 0.173."""
+    """Refuse a feature table passed as edges: its ids would look like 0.173."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -99,7 +99,7 @@ def _refuse_measurements(edges: Edges, where: str) -> None:
 
 
 def _refuse_blanks(edges: Edges, where: str) -> None:
-    """The same id with and without blanks around it is a slip of the pen."""
+    """Refuse an id that occurs with and without blanks around it: probably a typing error."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -115,7 +115,7 @@ def _refuse_blanks(edges: Edges, where: str) -> None:
     if len(twice):
         odd = blank[int(twice[0])].as_py()
         raise InputError(
-            f"{where}: the ids {odd!r} and {odd.strip()!r} differ only by blanks; write them alike"
+            f"{where}: the ids {odd!r} and {odd.strip()!r} differ only by blanks; write them in the same way"
         )
     edges.notes.append(
         f"{where}: {len(blank)} id(s) keep the blanks around them, such as {blank[0].as_py()!r}"
@@ -123,7 +123,7 @@ def _refuse_blanks(edges: Edges, where: str) -> None:
 
 
 def _perhaps_comments(edges: Edges, where: str) -> list[str]:
-    """Comments below the first row have become ids."""
+    """A note if comments below the first row have become ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -138,7 +138,7 @@ def _perhaps_comments(edges: Edges, where: str) -> list[str]:
 
 
 def _perhaps_a_header(edges: Edges, where: str) -> list[str]:
-    """The first line was taken as an edge, but neither of its words comes again."""
+    """A note if the first line was read as an edge, but neither of its ids occurs again."""
     import pyarrow as pa
 
     if not pa.types.is_large_string(edges.ids.type) or len(edges.sources) < 2:
@@ -147,7 +147,7 @@ def _perhaps_a_header(edges: Edges, where: str) -> list[str]:
     if sum(int((ends == end).sum()) for ends in (edges.sources, edges.targets) for end in {a, b}) > 2:
         return []
     words = f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}"
-    return [f"{where}: the first line ({words}) is taken as an edge, although neither of its ids comes again"]
+    return [f"{where}: the first line ({words}) is read as an edge, although neither of its ids occurs again"]
 
 
 def _refuse_second_header(edges: Edges, roles: EdgeColumns, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Edges between ids become edges between numbers, in DuckDB: in parallel, on disk beyond its memory limit.
+"""Edges between ids become edges between numbers, in DuckDB: in parallel, on disk if memory is short.
 
 Nodes are numbered in the order in which the edges name them, source before target; edges keep their order.
 """
@@ -40,11 +40,11 @@ class Edges:
     weights: NDArray[np.float64] | None = None
     notes: list[str] = field(default_factory=list)
     bounds: Bounds | None = None
-    columns: str = "edges"  # what the columns of the table became
+    columns: str = "edges"  # how the columns of the table were used
     has_direction: bool = True
 
     def describe(self, roles: EdgeColumns, unused: Sequence[str], where: str) -> None:
-        """Note what the columns became."""
+        """Note how the columns were used."""
         meanings = [("source", roles.source), ("target", roles.target), ("weight", roles.weight)]
         self.columns = columns_line(where, meanings, [], unused)
         if (
@@ -65,7 +65,7 @@ class Edges:
     def adjacency(
         self, places: NDArray[np.int64] | None, n: int, *, directed: bool, self_loops: bool
     ) -> tuple[Adjacency, str]:
-        """The validated adjacency of n nodes, id i at ``places[i]``; and a line on what was merged."""
+        """The validated adjacency of n nodes, id i at ``places[i]``, and a line that says what was merged."""
         adjacency, merging = self._merged(places, n, directed=directed, self_loops=self_loops)
         separator = "; " if " = " in self.columns else ": "
         return (
@@ -88,13 +88,13 @@ class Edges:
 
 
 class BadWeightError(InputError):
-    """A weight that cannot be used; its place is known only as a row."""
+    """A weight that cannot be used; only its row is known, not its line in a file."""
 
     row = 0
     explanation = ""
 
     def placed(self, place: str) -> InputError:
-        """The same error with a better place."""
+        """The same error with a more precise place."""
         return InputError(f"{place}{self.explanation}")
 
 
@@ -115,7 +115,7 @@ def number_edges(
     """
     allocate = (bounds or Bounds()).allocate
     named = "c0 AS source, c1 AS target" + (", c2 AS weight" if weighted else "")
-    temporary = "TEMPORARY" if bounds is None else ""  # those of a database in memory; see one_database
+    temporary = "TEMPORARY" if bounds is None else ""  # for a database in memory; see one_database
     _rows(duck, f"CREATE {temporary} TABLE edges AS SELECT {named} FROM ({query})", parameters)
     kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
     _refuse_missing_ids(duck, where)
@@ -168,7 +168,7 @@ def sorted_adjacency(
     directed: bool,
     self_loops: bool,
 ) -> tuple[Adjacency, Merging]:
-    """The same adjacency as :func:`nafs.graph.merge_edges` makes, sorted on disk by DuckDB."""
+    """The same adjacency as :func:`nafs.graph.merge_edges` returns, sorted on disk by DuckDB."""
     import pyarrow as pa
 
     sources, targets, weights = edges.sources, edges.targets, edges.weights
@@ -178,7 +178,7 @@ def sorted_adjacency(
     listed = {"s": sources, "t": targets} | ({"w": weights} if weights is not None else {})
     loops, zeros = self_loops or "s <> t", weights is None or "w <> 0"
     kept = f"{loops} AND {zeros}"
-    # Duplicates add up; the directions of an edge then have the larger weight of the two.
+    # Duplicates add up; then both directions of an edge get the larger of their weights.
     merged = f"SELECT s, t, sum(w) AS w FROM listed WHERE {kept} GROUP BY s, t"
     if not weighted:
         merged = f"SELECT DISTINCT s, t, 1 AS w FROM listed WHERE {kept}"
@@ -231,7 +231,7 @@ def _all_ones(weights: NDArray[np.float64]) -> bool:
 
 
 def _id_kind(duck: Any, column: str, kind: str, where: str) -> str:
-    """BIGINT or VARCHAR: as what a column of ids is compared."""
+    """The type that a column of ids is compared as: BIGINT or VARCHAR."""
     if kind in _FLOATS or kind.startswith("DECIMAL"):
         odd = f"{column} <> floor({column}) OR abs({column}) >= 2.0 ** 53"
         ((bad,),) = _rows(duck, f"SELECT first({column}) FROM edges WHERE {odd}")

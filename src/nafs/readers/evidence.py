@@ -1,4 +1,4 @@
-"""What the values of columns tell about which of them hold the ends of edges; counted by DuckDB."""
+"""Evidence from the values of columns: which of them may hold the ends of edges. Counted by DuckDB."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 MEASUREMENT = r"^-?[0-9]*\.[0-9]*[1-9][0-9]*(e-?[0-9]+)?$"  # a number with a fraction
-_DENSE = 10  # a span of numbers below so many times their count: they may share values by chance
+_DENSE = 10  # numbers whose span is below this many times their count may share values by chance
 
 
 class Evidence:
@@ -17,7 +17,7 @@ class Evidence:
     ----------
     duck : DuckDB connection
     query : str
-        Gives the columns; all are compared as text.
+        Selects the columns; all are compared as text.
     parameters : list
         Of the query.
     kinds : dict
@@ -66,7 +66,7 @@ class Evidence:
         return values > 0 and fractions <= 0.4 * values
 
     def is_unique(self, name: str) -> bool:
-        """Whether no value of a column comes twice."""
+        """Whether no value of a column is repeated."""
         values, different, *_ = self._facts[name]
         return values == different
 
@@ -75,7 +75,7 @@ class Evidence:
         return self._shared[(a, b) if (a, b) in self._shared else (b, a)]
 
     def likeness(self, a: str, b: str) -> float:
-        """Share of the values of either column that both have."""
+        """Number of shared values relative to those of either column."""
         common = self.shared(a, b)
         return common / max(1, self._facts[a][1] + self._facts[b][1] - common)
 

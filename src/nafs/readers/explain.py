@@ -1,4 +1,4 @@
-"""DuckDB's errors in one line: which file, which line, what to do. Their type decides, not their words."""
+"""DuckDB's errors in one line: which file, which line, what to do; recognised by type, not by wording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TEXT_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
     (
         r"Expected Number of Columns: (?P<wanted>\d+) Found: (?P<found>\d+)",
         (
-            "{found} column(s) where {wanted} are expected; make the rows alike, or set ",
+            "{found} column(s) where {wanted} are expected; correct the row, or set ",
             Parameter("delimiter"),
             ", or ",
             Parameter("comment"),
@@ -41,14 +41,14 @@ _TEXT_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
 )
 _PARQUET_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
     (r"(?i)schema mismatch|Failed to cast|Can't combine", ("the files do not have the same columns",)),
-    (r"(?P<what>.+)", ("this is not a whole Parquet file ({what})",)),
+    (r"(?P<what>.+)", ("damaged or incomplete Parquet file ({what})",)),
 )
 
 
 def explain(
     error: Exception, where: str, *, text: bool, names: Mapping[str, str] | None = None
 ) -> BaseException:
-    """What to raise in place of an error of DuckDB or Arrow.
+    """The error to raise in place of one of DuckDB or Arrow.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def explain(
     import duckdb
 
     message = str(error)
-    # DuckDB tells of Ctrl-C by a plain RuntimeError with these very words.
+    # DuckDB reports Ctrl-C as a plain RuntimeError with exactly these words.
     if isinstance(error, duckdb.InterruptException) or (
         type(error) is RuntimeError and message == "Query interrupted"
     ):
@@ -77,7 +77,7 @@ def explain(
             Parameter("memory_limit"),
         )
     if isinstance(error, duckdb.IOException) and _is_full(message):
-        return OSError(f"{file}: no room for what sorting on disk takes ({_first_line(message)}); make room")
+        return OSError(f"{file}: no room for sorting on disk ({_first_line(message)}); make room")
     for pattern, reason in _TEXT_REASONS if text else _PARQUET_REASONS:
         if match := re.search(pattern, message):
             words = {name: shortened(word or "") for name, word in match.groupdict().items()}
@@ -89,7 +89,7 @@ def explain(
 
 
 def _is_full(message: str) -> bool:
-    """Whether an I/O error of DuckDB, whose text has no user data in these places, tells of a full disk."""
+    """Whether an I/O error of DuckDB reports a full disk; the matched part of its text holds no user data."""
     return (
         re.search(r'(?i)^IO Error: (could not write|.*failed to .*write|[^"]*no space left)', message)
         is not None
@@ -97,7 +97,7 @@ def _is_full(message: str) -> bool:
 
 
 def shortened(value: str, longest: int = _LONGEST) -> str:
-    """A value as it stands in a message: its beginning, if it is long."""
+    """A value for a message, cut if it is long."""
     return value if len(value) <= longest else f"{value[:longest]}..."
 
 

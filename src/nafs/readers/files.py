@@ -1,4 +1,4 @@
-"""read_graph: edges, features and labels in files of whatever kind."""
+"""read_graph: edges, features and labels from files of any supported kind."""
 
 from __future__ import annotations
 
@@ -74,24 +74,24 @@ def read_graph(
         Columns of the feature and label tables. By default ids are found as
         :mod:`nafs.graph.node_columns` describes, and labels are in a column named label or class.
     id_type : {"auto", "text"}
-        "text" takes ids as they are written, even if they look like measurements (0704.0001).
+        "text" keeps ids as they are written, even if they look like measurements (0704.0001).
     ignore : sequence of str
         Columns of the feature table to leave out.
     text, category : sequences of str
-        Columns of the feature table that hold text or categories, where their values do not show it. Tables
-        with words, dates or gaps are encoded by skrub (``pip install 'nafs[tables]'``); ``notes`` says what
-        was done to each column.
+        Columns of the feature table to be read as text or as categories, where the values do not show it.
+        Tables with words, dates or gaps are encoded by skrub (``pip install 'nafs[tables]'``); ``notes`` says
+        what was done to each column.
     delimiter, header, comment : optional
-        How text tables are written; judged by their first lines where not given. Lines above the first row
-        that start with # or % are comments; ``comment=""`` says that there are none, and a sign says that a
-        line that starts with it is a comment anywhere.
+        How text tables are written; judged by their first lines if not set. Lines above the first row
+        that start with # or % are comments; ``comment=""`` means that there are none; any other sign marks
+        comment lines anywhere in the file.
     directed, self_loops
-        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
+        As in :func:`nafs.graph.read_adjacency`; by default edges are undirected.
     missing : {"zeros", "error"}
-        What becomes of nodes that the feature table does not have: zeros and a warning, or an error.
+        What to do with nodes that are not in the feature table: zeros and a warning, or an error.
     memory_limit : int or str, optional
-        Bytes, or a string like "4GB": tables that are too large for it are sorted on disk, and the graph
-        lies in files of ``scratch_dir`` that go with it. Node ids stay in memory.
+        Bytes, or a string like "4GB": tables that are too large for it are sorted on disk, and the graph is
+        kept in temporary files in ``scratch_dir``. Node ids stay in memory.
     scratch_dir : path, optional
         By default the usual folder for temporary files.
     progress : callable, optional
@@ -100,8 +100,8 @@ def read_graph(
     Returns
     -------
     Graph
-        The first of its ``notes`` says what the columns became and what was merged, the others what did not
-        match; :mod:`nafs.readers.join` has the rules.
+        The first of its ``notes`` says how the columns were used and what was merged, the others what did not
+        match; the rules are in :mod:`nafs.readers.join`.
     """
     check_choice("missing", missing, ("zeros", "error"))
     check_choice("id_type", id_type, ("auto", "text"))
@@ -125,7 +125,7 @@ def read_graph(
         table = not (Path(path).is_dir() or path.lower().endswith(_GRAPHML) or is_matrix(path))
         if not table and not (source is None and target is None and weight is None):
             raise InputError(
-                f"{path}: it has no columns that could be named by ",
+                f"{path}: it has no columns to be named by ",
                 Parameter("source"),
                 ", ",
                 Parameter("target"),
@@ -183,7 +183,7 @@ def _from_matrix(
 
 
 def _named_error(path: str, call: Any) -> Any:
-    """What the call returns; an error gets the file's name in front."""
+    """The result of a call; errors are prefixed with the file's name."""
     try:
         return call()
     except InputError as error:
@@ -234,7 +234,7 @@ def _nodes(
 
 
 def _as_float32(matrix: Any, allocate: Any) -> Any:
-    """The matrix as features are held, in a file where it has to be converted."""
+    """The matrix in the form of features; a conversion goes to a file."""
     if matrix.dtype == np.float32 and matrix.flags.c_contiguous:
         return matrix
     converted = allocate(matrix.shape, np.float32)
@@ -278,7 +278,7 @@ def _labels(
 
 
 def _check_numbered(edge_ids: Any, features: Any, nodes: NodeTable | None, edges: str) -> None:
-    """Rows of a matrix are numbered: edges with other ids cannot be matched to them."""
+    """Refuse edges whose ids are not row numbers: they cannot be matched to the rows of a matrix."""
     import pyarrow as pa
 
     if nodes is None or not nodes.numbered:
@@ -327,7 +327,7 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
 
 
 def _numeric_attributes(graph: Any) -> list[str]:
-    """Node attributes that are numbers wherever they are, but for the label, in order of appearance."""
+    """Node attributes with only numeric values, except the label, in order of appearance."""
     kinds: dict[str, bool] = {}
     for _, data in graph.nodes(data=True):
         for name, value in data.items():
@@ -336,7 +336,7 @@ def _numeric_attributes(graph: Any) -> list[str]:
 
 
 def _with_tables(graph: Graph, nodes: Any, missing: str) -> Graph:
-    """A graph that is whole, with other features or labels; its nodes stay in their order."""
+    """A complete graph with other features or labels; its nodes keep their order."""
     features, labels = nodes(graph.id_array, renames=not graph.has_ids)
     if features is None and labels is None:
         return graph

@@ -38,7 +38,7 @@ def from_edges(
     self_loops: bool = False,
     missing: Literal["zeros", "error"] = "zeros",
 ) -> Graph:
-    """A graph from a table of edges and, if there is one, a table of nodes.
+    """A graph from a table of edges and an optional table of nodes.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def from_edges(
         Ids may be any ints or strings. The columns of a data frame (pandas, polars, pyarrow) are found as
         :mod:`nafs.readers.roles` describes: by usual names such as source and target, or by shared values.
     nodes : data frame, optional
-        One row for each node: its id, its features, perhaps its label.
+        One row for each node: its id, its features, and optionally its label.
     source, target, weight : str or int, optional
         Columns of ``edges``, by name or by number from 1; ``weight=False`` ignores weights.
     id_column : str or int, optional
@@ -57,19 +57,19 @@ def from_edges(
     label_column : str or int, optional
         Column of ``nodes``; by default the one named label or class, if there is one.
     text, category : sequences of str
-        Columns of ``nodes`` that hold text or categories, where their values do not show it; see
+        Columns of ``nodes`` to be read as text or as categories; see
         :func:`nafs.read_graph`.
     directed, self_loops
-        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways. Weights of an edge that
-        is listed twice add up; listed in both directions, the larger one counts.
+        As in :func:`nafs.graph.read_adjacency`; by default edges are undirected. The weights of repeated
+        edges add up; of an edge listed in both directions, the larger weight counts.
     missing : {"zeros", "error"}
-        What becomes of nodes that ``nodes`` does not have: zeros and a warning, or an error.
+        What to do with nodes that are not in ``nodes``: zeros and a warning, or an error.
 
     Returns
     -------
     Graph
         Nodes in the order of ``nodes``, then ids that only ``edges`` names, in the order in which they
-        appear there, source before target. ``notes`` says what the columns became and what did not match.
+        appear there, source before target. ``notes`` says how the columns were used and what did not match.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def _edges(
     if isinstance(edges, list) and edges and all(isinstance(edge, (list, tuple)) for edge in edges):
         if {len(edge) for edge in edges} not in ({2}, {3}):
             raise InputError(
-                "a list of edges holds pairs (source, target) or triples with a weight, all alike"
+                "a list of edges must hold only pairs (source, target), or only triples with a weight"
             )
         return _edges(tuple(zip(*edges, strict=True)), None, None, None)
     table, _ = with_index(table_of(edges, "edges"), "edges")
@@ -121,13 +121,13 @@ def _edges(
 
 
 def _evidence(table: Any, columns: Sequence[str], rows: int | None) -> Evidence:
-    """What the values of a frame's columns tell."""
+    """Evidence from the values of a frame's columns."""
     import pyarrow as pa
 
     plain = {}
     for i, name in enumerate(columns):
         kind = table.schema.field(name).type
-        # What DuckDB does not know cannot be an id either, but for UUIDs.
+        # Types that DuckDB does not know cannot be ids either, except UUIDs.
         odd = isinstance(kind, pa.BaseExtensionType) or pa.types.is_nested(kind)
         plain[f"c{i}"] = table[name]
         if odd:
@@ -150,7 +150,7 @@ def node_table(
     text: Sequence[str] = (),
     category: Sequence[str] = (),
 ) -> NodeTable:
-    """Ids, features and labels out of a frame with one row per node."""
+    """Ids, features and labels of a frame with one row per node."""
     table, index = with_index(table_of(nodes, where), where)
     names = [name for name in table.column_names if index is None or name != index.column]
     key = choose_id(names, lambda name: table[name], known, index=index, wanted=id_column, where=where)

@@ -1,4 +1,4 @@
-"""Graphs of other libraries: NetworkX, igraph, PyG. Only their objects are touched, nothing is imported."""
+"""Graphs of other libraries: NetworkX, igraph, PyG. Works on their objects, imports none of them."""
 
 from __future__ import annotations
 
@@ -38,16 +38,15 @@ def from_networkx(
     ----------
     graph : networkx graph of any kind
     features : str or sequence of str, optional
-        A node attribute that holds a vector, or several that hold numbers. By default "x" or "features",
-        where nodes have that.
+        A node attribute that holds a vector, or several that hold numbers. By default "x" or "features", if
+        nodes have it.
     label : str, optional
-        Node attribute with the class; by default "label", where nodes have that.
+        Node attribute with the class; by default "label", if nodes have it.
     weight : str, optional
         Edge attribute; an edge without it weighs 1. ``None`` ignores weights.
     directed, self_loops
-        As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
-    missing : {"zeros", "error"}
-        What becomes of a node that lacks features: zeros and a warning, or an error.
+        As in :func:`nafs.graph.read_adjacency`; by default edges are undirected. missing : {"zeros", "error"}
+    What to do with nodes without features: zeros and a warning, or an error.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def from_igraph(
     ----------
     graph : igraph.Graph
     name : str
-        Vertex attribute with the ids; where it is missing vertices are called 0..n-1.
+        Vertex attribute with the ids; without it, vertices are numbered 0..n-1.
     features, label, weight, directed, self_loops, missing
         As in :func:`from_networkx`, from vertex and edge attributes.
 
@@ -123,8 +122,8 @@ def from_pyg(
     Parameters
     ----------
     data : torch_geometric.data.Data
-        Without ``edge_weight``, an ``edge_attr`` of one column is taken for weights. ``y`` is taken for
-        labels if it holds one whole number for each node.
+        Without ``edge_weight``, an ``edge_attr`` of one column is used as weights. ``y`` is used as labels if
+        it holds one integer for each node.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default an edge counts both ways.
     node_type, meta_path : str and sequence of (source type, relation, target type), optional
@@ -178,7 +177,7 @@ def from_pyg(
             labels = classes.reshape(-1)
         else:
             notes.append(
-                f"y of shape {classes.shape} and type {classes.dtype} is no class for each node: not used"
+                f"y of shape {classes.shape} and type {classes.dtype} is not one class per node: not used"
             )
     used = "edge_weight" if getattr(data, "edge_weight", None) is not None else "edge_attr"
     meanings = [("weight", None if weights is None else used), ("label", None if labels is None else "y")]
@@ -227,13 +226,13 @@ def _edges(
     *,
     has_direction: bool,
 ) -> Edges:
-    """Edges by number; those without a weight count 1, which is noted."""
+    """Edges by node number; edges without a weight get weight 1, with a note."""
     notes, numbers = [], None
     if weights is not None:
         lacking = sum(value is None for value in weights)
         numbers = numbers_of([1 if value is None else value for value in weights], "edge weights")
         if lacking:
-            notes.append(f"{lacking:,} of {len(weights):,} edges have no weight and count 1")
+            notes.append(f"{lacking:,} of {len(weights):,} edges have no weight and get weight 1")
     edges = Edges(
         names,
         ends[:, 0].astype(np.int32),
@@ -296,7 +295,7 @@ def _from_lists(
 def _missing_values(
     attributes: list[dict[str, Any]], several: list[str], lacking: list[int], names: Any, missing: str
 ) -> list[str]:
-    """Say which attributes some nodes lack that have others: a note and a warning, or an error."""
+    """Report attributes that some nodes lack: by a note and a warning, or by an error."""
     notes, without = [], set(lacking)
     for name in several:
         absent = [i for i, data in enumerate(attributes) if i not in without and data.get(name) is None]
@@ -305,8 +304,8 @@ def _missing_values(
         some = ", ".join(repr(names[i].as_py()) for i in absent[:3]) + (", ..." if len(absent) > 3 else "")
         text = f"the feature {name!r} is missing in {len(absent)} of {len(attributes)} nodes ({some})"
         if missing == "error":
-            raise InputError(f"{text}; fill it in, or let it be 0 with ", Parameter("missing", "zeros"))
-        notes.append(f"{text} and is 0 there")
+            raise InputError(f"{text}; fill it in, or set it to 0 with ", Parameter("missing", "zeros"))
+        notes.append(f"{text} and is set to 0 there")
         warn_user(notes[-1])
     return notes
 
@@ -348,7 +347,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _vector(data: dict[str, Any], several: list[str]) -> Any:
-    """The features of a node, 0 for one of several attributes that is missing; ``None`` without any."""
+    """The features of a node, with 0 for missing attributes; ``None`` if all are missing."""
     there = [name for name in several if data.get(name) is not None]
     if not there or (len(there) < len(several) and any(np.ndim(data[name]) for name in there)):
         return None

@@ -37,7 +37,7 @@ def meta_path_graph(
     Returns
     -------
     Graph
-        Paths from a node to itself are self-loops, which are dropped unless asked for.
+        Paths from a node to itself are self-loops, which are dropped unless ``self_loops`` is set.
     """
     known = [tuple(kind) for kind in data.edge_types]
     if node_type not in data.node_types:

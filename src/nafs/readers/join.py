@@ -1,13 +1,13 @@
-"""Edges, features and labels that come apart, brought together by node id.
+"""Join edges, features and labels from separate sources by node id.
 
-The rules; what they had to do is noted on the graph:
+The rules; every case that occurs is noted on the graph:
 
 * nodes come in the order of the feature table; ids that only edges name follow in order of appearance;
-* a node that has no features gets zeros, with a warning, or is an error (the command line's default);
+* a node without features gets zeros and a warning, or is an error (the default of the command line);
 * a node without edges stays, isolated;
-* an id that comes twice in a feature or label table is refused;
-* labels of ids that are no nodes are left out; nodes without a label are unlabelled;
-* nodes of a matrix are called 0..n-1, unless a feature table of n rows with other ids names them in order.
+* a repeated id in a feature or label table is an error;
+* labels of unknown ids are ignored; nodes without a label are unlabelled;
+* nodes of a matrix are numbered 0..n-1, unless a feature table of n rows with other ids names them in order.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class NodeTable:
     numbered: bool = False  # rows of a matrix: the ids are 0..n-1
     notes: list[str] = field(default_factory=list)
     allocate: Allocate = np.empty
-    columns: str = ""  # what the columns of the table became
+    columns: str = ""  # how the columns of the table were used
     encoder: TableEncoder | None = None  # of a table of mixed columns
 
     def describe(self, key: str, label: str | None, unused: Sequence[str]) -> None:
-        """Note what the columns became."""
+        """Note how the columns were used."""
         meanings = [("id", key), ("label", label)]
         self.columns = columns_line(self.where, meanings, self.feature_names or [], unused)
 
@@ -106,7 +106,7 @@ def join(
 
 
 def whole_line(edges: str, *tables: NodeTable | None) -> str:
-    """What became of everything that was read, in one line."""
+    """One line that says how everything that was read was used."""
     return "; ".join([edges, *(table.columns for table in tables if table is not None and table.columns)])
 
 
@@ -118,9 +118,9 @@ def attach(
     ids: Any = None,
     missing: str = "zeros",
 ) -> Graph:
-    """A graph whose nodes are given, in order, with tables for them; without ids they are called 0..n-1.
+    """A graph whose nodes are known, in order, joined with tables; without ids they are numbered 0..n-1.
 
-    The first note, if there is one, says what was read so far; it is continued.
+    The first note, if any, says what was read so far; it is continued.
     """
     import pyarrow as pa
 
@@ -152,11 +152,11 @@ def attach(
 
 
 def without_features(where: str, ids: Any, n: int, missing: str, notes: list[str]) -> None:
-    """Say that the nodes with these ids have no features: a note and a warning, or an error."""
+    """Report that the nodes with these ids have no features: by a note and a warning, or by an error."""
     if missing == "error":
         raise InputError(
-            f"{where}: {len(ids)} of {n} nodes have no row in it ({_some(ids)}); add them, or let them have "
-            "zeros with ",
+            f"{where}: {len(ids)} of {n} nodes have no row in it ({_some(ids)}); add them, or fill them "
+            "with zeros: ",
             Parameter("missing", "zeros"),
         )
     notes.append(f"{len(ids)} of {n} nodes have no features and get zeros ({_some(ids)})")
@@ -191,7 +191,7 @@ def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
             Parameter("id_column"),
         )
     if n_matches < len(table.ids):
-        notes.append(f"{table.where}: {len(table.ids) - n_matches} of its ids are no nodes and are left out")
+        notes.append(f"{table.where}: {len(table.ids) - n_matches} of its ids are not nodes and are ignored")
     return places
 
 
@@ -235,7 +235,7 @@ def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:
 
 
 def isolated_note(adjacency: Adjacency) -> list[str]:
-    """What to say of nodes without edges."""
+    """A note on nodes without edges."""
     alone = np.diff(adjacency.indptr) == 0
     if adjacency.directed:
         alone[adjacency.indices] = False

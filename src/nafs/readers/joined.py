@@ -19,7 +19,7 @@ def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOpt
     answers : Arrow table
         Its first column is the id of each node, in the order of the graph.
     nodes : path, optional
-        The table that the features came from. For a matrix, stdin or None the answers come back alone.
+        The table that the features came from. For a matrix, stdin or None only the answers are returned.
     options : TableOptions, optional
         How a text table is written.
 
@@ -37,7 +37,7 @@ def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOpt
     rows = pa.Table.from_batches(batches)
     ids = answers.column(0)
     key = _key_of(rows, ids)
-    if key is None:  # the rows were not taken in their order
+    if key is None:  # the rows are not in the order of the nodes
         return answers
     missing = answers.num_rows - rows.num_rows
     columns = {}

@@ -1,4 +1,4 @@
-"""Matrices in files: MatrixMarket, SciPy .npz and NumPy .npy. No pickle is opened, no claim is believed."""
+"""Matrices in files: MatrixMarket, SciPy .npz and NumPy .npy. No pickle is opened, no size is trusted."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nafs.readers.matrix_market import check_plausible, read_matrix_market
 
 _MATRIX_ENDINGS = (".mtx", ".mtx.gz", ".npz", ".npy")
 _MOST_UNPACKED = 200  # times the packed size; published matrices pack to a tenth or so
-_SMALL = 64 << 20  # bytes that may be unpacked from anything
+_SMALL = 64 << 20  # bytes that any file may unpack to
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
 def is_matrix(path: str) -> bool:
-    """Whether a name says that rows are numbered, not named."""
+    """Whether the file name is that of a matrix, whose rows have numbers and no ids."""
     return path.lower().endswith(_MATRIX_ENDINGS)
 
 

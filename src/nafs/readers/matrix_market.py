@@ -1,4 +1,4 @@
-"""MatrixMarket files, read within bounds: nothing that they declare is believed before it is there."""
+"""MatrixMarket files, read within bounds: no declared size is trusted before the data are there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_DENSE = 1 << 31  # values of a dense matrix
 
 
 def read_matrix_market(path: str) -> Any:
-    """The matrix in a .mtx file, packed or not: a COO array, or an ndarray where it is written densely."""
+    """The matrix in a .mtx file, compressed or not: a COO array, or an ndarray if it is stored densely."""
     with open_bytes(path) as stream:
         lines = _Lines(stream, path)
         words = lines.next().lower().split()
@@ -41,7 +41,7 @@ def read_matrix_market(path: str) -> Any:
 
 
 def check_plausible(nodes: int, entries: int, where: str) -> None:
-    """Refuse a matrix whose size is out of all proportion to what it holds.
+    """Refuse a matrix whose size is out of all proportion to its number of values.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def check_plausible(nodes: int, entries: int, where: str) -> None:
 
 
 class _Lines:
-    """Lines of a stream, none of them longer than a bound, none with zero bytes."""
+    """Lines of a stream; raises if a line is too long or holds zero bytes."""
 
     def __init__(self, stream: Any, where: str) -> None:
         self.stream, self.where, self.number = stream, where, 0
-        self.held, self.at = b"", 0  # what was read, and how much of it was handed over
+        self.held, self.at = b"", 0  # bytes read, and how many of them were returned
 
     def next(self) -> str:
         """The next line; empty at the end."""
@@ -79,7 +79,7 @@ class _Lines:
         return line.decode("latin-1")
 
     def ended(self) -> bool:
-        """Whether there is nothing more."""
+        """Whether the end is reached."""
         if self.at >= len(self.held):
             self.held, self.at = self._read(), 0
         return not self.held
@@ -136,7 +136,7 @@ def _sizes(lines: _Lines, count: int, path: str) -> list[int]:
 
 
 def _table(lines: _Lines, kind: Any, most: int, path: str) -> NDArray[Any]:
-    """The rows that follow, as many as there are but not many more than ``most``."""
+    """The rows that follow, at most a few more than ``most``."""
     parts, count = [], 0
     while count <= most and (chunk := lines.chunk()):
         if not chunk.strip():

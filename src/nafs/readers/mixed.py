@@ -20,12 +20,12 @@ from nafs.tables import Balance, TableEncoder, balance
 
 MOST_LINES = 12  # columns that a note describes
 _MARKERS = ["", "na", "n/a", "nan", "null", "none", "-", "?"]  # of a missing number
-_MOSTLY = 0.5  # share of numbers from which on a word in a column is taken for a mistake
+_MOSTLY = 0.5  # from this share of numbers on, a word in a column counts as a mistake
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How features were made from a table, so that new rows can be encoded in the same way."""
+    """How features were encoded from a table, so that new rows can be encoded in the same way."""
 
     encoder: TableEncoder
     balance: Balance
@@ -36,7 +36,7 @@ class Encoding:
 
 
 def needs_encoding(rows: Any) -> bool:
-    """Whether the first rows of an Arrow table hold anything but numbers."""
+    """Whether the first rows of an Arrow table hold other values than numbers."""
     import pyarrow as pa
 
     for column in rows.columns:
@@ -97,7 +97,7 @@ def balanced(graph: Graph, encoder: TableEncoder | None, where: str) -> Graph:
 
 
 def _columns_note(encoder: TableEncoder, weights: NDArray[np.float64], where: str) -> str:
-    """What became of each column, a line each; of many columns those that weigh most."""
+    """How each column was used, one line each; of many columns, only those with the largest weights."""
     remaining = iter(weights.tolist())
     columns = [
         (next(remaining) if record["features"] else -1.0, number, record)
@@ -119,7 +119,7 @@ def _columns_note(encoder: TableEncoder, weights: NDArray[np.float64], where: st
 
 
 def _refuse_nested(column: Any, name: str, where: str) -> None:
-    """Lists and records beside columns of words, dates or missing values have no meaning here."""
+    """Refuse lists and records beside columns of words, dates or missing values."""
     import pyarrow as pa
 
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type):
@@ -131,7 +131,7 @@ def _refuse_nested(column: Any, name: str, where: str) -> None:
 
 
 def _without_markers(column: Any) -> Any:
-    """The column with usual signs of a missing number, such as N/A, as missing; others must be numbers."""
+    """A column of numbers, with common marks such as N/A as missing; all other values must be numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -121,7 +121,7 @@ def read_rows(
     known: Any,
     id_column: str | int | None = None,
 ) -> tuple[Any, Any, str]:
-    """Some columns of a table keyed by id, as they are: ids, an Arrow table, and what the columns became.
+    """Some columns of a table keyed by id, unchanged: ids, an Arrow table, and a note on the columns.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _mixed_columns(table: Table, names: Sequence[str]) -> Any:
 
 
 def _with_header(path: str, options: TableOptions, known: Any) -> Table:
-    """The table; a first line of words that names no node, above lines that do, is its header."""
+    """The table; a first line whose words are not nodes, above lines that are, is its header."""
     import pyarrow as pa
 
     table = Table(path, options)
@@ -209,14 +209,14 @@ def _read(
     import pyarrow as pa
 
     path, bounds = table.where, table.options.bounds
-    stored = [] if key not in table.columns else [key]  # a range index is not
+    stored = [] if key not in table.columns else [key]  # a range index is not stored
     columns = [*stored, *([label] if label else []), *others]
     kinds = ["VARCHAR"] * (len(columns) - len(others)) + ["DOUBLE"] * len(others)
     ids, labels, names = [], [], None
     blocks = _Blocks(bounds)
     count = 0
     for batch in table.batches(columns, kinds, max(1024, _VALUES // max(1, len(columns)))):
-        # Not yet turned into numbers: that is decided by all ids together.
+        # Not converted to numbers yet: that depends on all ids together.
         if stored:
             ids.append(batch.column(0))
         if label:
@@ -240,7 +240,7 @@ def _read(
 
 
 class _Blocks:
-    """Blocks of rows that become one matrix; in a file as they come, where there are bounds."""
+    """Collects blocks of rows into one matrix; with bounds, in a file, block by block."""
 
     def __init__(self, bounds: Bounds | None) -> None:
         self.bounds = bounds

@@ -1,10 +1,10 @@
-"""Which columns of a table of edges are the ends and the weight; a doubtful guess is refused.
+"""Which columns of an edge table hold the ends and the weight; a doubtful guess is an error.
 
-Without being told, in this order:
+Columns that the user does not name are found in this order:
 
-* one pair of usual names, such as source and target or sender and receiver, in any case;
+* one pair of common names, such as source and target or sender and receiver, upper or lower case;
 * without a header, the first two columns, unless the first only counts rows and others share values;
-* the one pair of columns that shares values, where that can hardly be chance.
+* the only pair of columns that shares values, if that can hardly be chance.
 
 The weight is the column named weight, or the third of exactly three columns without names.
 """
@@ -63,8 +63,8 @@ _WEIGHTS = ("weight", "w", "weights", "edgeweight")
 _LABELS = ("label", "labels", "class")
 _OTHERS = ("time", "timestamp", "date", "datetime", "year", "when", "created", "createdat", "type", "kind")
 _SINGLE = ("source", "target", "src", "dst", "from", "to", "weight", "id", "node", "nodeid", "name", *_LABELS)
-_LOOKED_AT = 12  # columns whose values are compared
-_SAMPLE = 20_000  # rows that may settle it without looking at all of them
+_LOOKED_AT = 12  # number of columns whose values are compared
+_SAMPLE = 20_000  # rows to look at first; all rows only if these do not settle it
 
 Look = Callable[[Sequence[str], int | None], Evidence]
 
@@ -85,7 +85,7 @@ class EdgeColumns:
 
 
 def _key(name: str) -> str:
-    """A name in lower case, without blanks and signs."""
+    """A name in lower case, without blanks and punctuation."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
@@ -122,7 +122,7 @@ def names_columns(fields: Sequence[str]) -> bool:
     """Whether the fields of a first line are known as names of columns."""
     keys = [_key(field) for field in fields]
     known = [key for key in keys if key in _SINGLE or key in ("w", "u", "v", "y")]
-    # A lone u, v, w or y may well be a name of a node.
+    # A single u, v, w or y may well be the name of a node.
     return bool(usual_pairs(fields)) or len(known) > 1 or any(len(key) > 1 for key in known)
 
 
@@ -142,11 +142,11 @@ def edge_columns(
     ----------
     names : sequence of str
     source, target, weight : str, int or None
-        What the user said; ``weight=False`` ignores weights.
+        The user's choice, if any; ``weight=False`` ignores weights.
     where : str
-        What to call the table in errors.
+        Name of the table in errors.
     look : callable
-        Gives the evidence of some columns, for a number of rows or all of them.
+        Returns the evidence for some columns, from a number of rows or from all.
     named : bool
         Whether the table has a header.
     """
@@ -197,7 +197,7 @@ def _ends(
 
 
 def _partners(known_end: str, others: Sequence[str], look: Look) -> list[str]:
-    """Columns that share values with one, where that can hardly be chance."""
+    """Columns that share values with a known end, if that can hardly be chance."""
     evidence = look([known_end, *others][:_LOOKED_AT], None)
     usable = [name for name in evidence.columns if name != known_end and evidence.may_be_ends(name)]
     sharing = [name for name in usable if evidence.shared(known_end, name)]
@@ -211,7 +211,7 @@ def _from_unnamed(names: Sequence[str], where: str, look: Look) -> tuple[str, st
     for rows in (_SAMPLE, None):
         evidence = look(names[: min(len(names), 6)], rows)
         if not (evidence.may_be_ends(first) and evidence.may_be_ends(second)):
-            return first, second  # refused further on, with an example
+            return first, second  # refused later, with an example
         if not evidence.is_unique(first):
             return first, second
         if rows is not None and evidence.rows < rows:

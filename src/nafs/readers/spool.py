@@ -1,4 +1,4 @@
-"""Input that can be read only once, such as a pipe, goes into a temporary file first."""
+"""Input that can be read only once, such as a pipe, is copied to a temporary file first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENDINGS = (
 
 @contextmanager
 def readable(*paths: Any, folder: Any = None) -> Iterator[tuple[list[str | None], Callable[[str], str]]]:
-    """The paths, with copies in place of pipes, and a function that puts the pipes' names into a text.
+    """The paths, with copies in place of pipes, and a function that restores the pipes' names in a text.
 
     Errors already name the pipes.
 
@@ -57,7 +57,7 @@ def readable(*paths: Any, folder: Any = None) -> Iterator[tuple[list[str | None]
 
 
 def spool(stream: IO[bytes] | Any, target: Path) -> str:
-    """Copy a stream into a file, whose name gets the ending that its first bytes suggest."""
+    """Copy a stream to a file; its first bytes decide the extension."""
     head = b""
     while len(head) < 16 and (more := stream.read(16 - len(head))):
         head += more
@@ -70,12 +70,12 @@ def spool(stream: IO[bytes] | Any, target: Path) -> str:
 
 
 def renamed(error: InputError, names: dict[str, str]) -> InputError:
-    """The error with other names for files."""
+    """The error with files renamed in its message."""
     return type(error)(*(with_names(part, names) if isinstance(part, str) else part for part in error.parts))
 
 
 def with_names(text: str, names: dict[str, str]) -> str:
-    """A text with other names for files."""
+    """A text with files renamed."""
     for copy, name in names.items():
         text = text.replace(copy, name)
     return text

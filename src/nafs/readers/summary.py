@@ -1,4 +1,4 @@
-"""One line that says what reading made of the input: columns, merged rows, dropped directions."""
+"""One line that says how the input was read: columns, merged rows, dropped directions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def show(name: str) -> str:
 def columns_line(
     where: str, meanings: Sequence[tuple[str, str | None]], features: Sequence[str], unused: Sequence[str]
 ) -> str:
-    """What the columns of a table became.
+    """How the columns of a table were used.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def columns_line(
 
 
 def counted(count: int, noun: str) -> str:
-    """A number with its noun, in the plural where there is not one."""
+    """A number with its noun, in the plural unless the number is 1."""
     plural = {"entry": "entries"}.get(noun, f"{noun}s")
     return f"{count:,} {noun if count == 1 else plural}"
 
@@ -42,7 +42,7 @@ def counted(count: int, noun: str) -> str:
 def edges_line(
     adjacency: Adjacency, merging: Merging, *, has_direction: bool = True, listed_as: str = "row"
 ) -> str:
-    """What became of the listed edges."""
+    """What was done to the listed edges."""
     weighted = adjacency.weights is not None
     facts = []
     if has_direction and not adjacency.directed:

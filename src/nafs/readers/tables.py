@@ -22,12 +22,12 @@ from nafs.readers.explain import explain
 from nafs.readers.text import first_lines, line_of_row, without_comments
 from nafs.readers.wide import WIDE, WideTextError, wide_batches
 
-_LOOKED_AT = 1000  # rows that are read to see what columns hold
+_LOOKED_AT = 1000  # rows that are read to see the kind of each column
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """What the user says about tables; ``None`` is judged by the first lines."""
+    """How the user wants tables to be read; ``None`` is judged by the first lines."""
 
     delimiter: str | None = None
     header: bool | None = None
@@ -48,14 +48,14 @@ def find_files(path: str) -> list[str]:
 
 
 def is_parquet(path: str) -> bool:
-    """Whether a name says Parquet."""
+    """Whether a file name is that of a Parquet file."""
     return path.lower().endswith((".parquet", ".pq"))
 
 
 class Table:
     """One or more files of the same columns, ready to be read in batches, in the order of the files.
 
-    Columns of Parquet files are matched by name and get the type that holds the values of all of them.
+    Columns of Parquet files are matched by name; each gets a type that can hold the values of all files.
     """
 
     def __init__(self, path: str, options: TableOptions) -> None:
@@ -75,8 +75,8 @@ class Table:
         self.index_range: range | None = None  # of an index that is not stored
         self.comments = 0
         self._longest = 0  # characters of a line
-        self._parts: list[tuple[Dialect | None, list[str]]] = []  # files in a row that are written alike
-        self._opened: dict[str, str] = {}  # what DuckDB opens: the file that it stands for
+        self._parts: list[tuple[Dialect | None, list[str]]] = []  # consecutive files with the same dialect
+        self._opened: dict[str, str] = {}  # path that DuckDB opens -> original file
         self._copies: Path | None = None
         if self.text:
             self._judge()
@@ -90,7 +90,7 @@ class Table:
             lines = first_lines(name)
             self._longest = max(self._longest, *(len(line) for line in lines))
             dialect = judge(lines, name, delimiter=said.delimiter, header=said.header, comment=said.comment)
-            self.comments += 0 if said.comment else dialect.comments  # or counted while they are removed
+            self.comments += 0 if said.comment else dialect.comments  # else counted when removed
             dialect = replace(dialect, comments=0)
             if not self.columns:
                 self.columns, self.named = list(dialect.names), dialect.header
@@ -122,13 +122,13 @@ class Table:
         try:
             schema = pyarrow.parquet.read_schema(self.files[0])
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{self.files[0]}: this is not a whole Parquet file ({error})") from None
+            raise InputError(f"{self.files[0]}: damaged or incomplete Parquet file ({error})") from None
         self.index, self.index_range = split_index(schema)
         if self.index_range is not None and len(self.files) > 1:
             self.index = self.index_range = None
 
     def _open(self, name: str) -> str:
-        """The path under which DuckDB opens a file: absolute, so that no sign at its start means anything."""
+        """The path that DuckDB opens: absolute, so that its first character has no special meaning."""
         path = os.path.abspath(name)
         if self.text and self.options.comment:
             if self._copies is None:
@@ -186,7 +186,7 @@ class Table:
                 yield batch.rename_columns(list(columns))
 
     def column(self, name: str) -> Any:
-        """All values of a column, text tables' as text."""
+        """All values of a column; those of a text table as text."""
         import numpy as np
         import pyarrow as pa
 
@@ -198,7 +198,7 @@ class Table:
             return duck.sql(query, params=parameters).to_arrow_table().column(0)
 
     def first_rows(self, columns: Sequence[str]) -> Any:
-        """The first rows as an Arrow table, text tables' as text."""
+        """The first rows as an Arrow table; those of a text table as text."""
         if self.wide:
             import pyarrow as pa
 
@@ -211,14 +211,14 @@ class Table:
             return duck.sql(limited, params=parameters).to_arrow_table().rename_columns(list(columns))
 
     def evidence(self, columns: Sequence[str], rows: int | None) -> Evidence:
-        """What the values of columns tell."""
+        """Evidence from the values of columns."""
         kinds = {name: self.kinds.get(name, "VARCHAR") for name in columns}
         with self.query(columns, ["VARCHAR"] * len(columns)) as (duck, query, parameters):
             limited = query if rows is None else f"SELECT * FROM ({query}) LIMIT {rows}"
             return Evidence(duck, limited, parameters, kinds)
 
     def place_of_row(self, row: int) -> str:
-        """Where a data row (from 0) of a text table stands: its file and line."""
+        """The file and line of a data row (from 0) of a text table."""
         for dialect, files in self._parts:
             for path in files:
                 assert dialect is not None
@@ -229,7 +229,7 @@ class Table:
         return self.where
 
     def _value(self, column: str, wanted: dict[str, str]) -> str:
-        """A column in SQL; where blanks around text do not count, without them."""
+        """A column in SQL, without blanks around text where they are ignored."""
         name = _identifier(column)
         if not self.text or wanted[column] != "VARCHAR":
             return name

@@ -17,7 +17,7 @@ _LONGEST = 64 << 20  # bytes of them
 
 
 def open_bytes(path: str) -> Any:
-    """A file of bytes, unpacked where its name says that it is packed."""
+    """A binary file, decompressed if its extension says so."""
     import pyarrow as pa
 
     Path(path).open("rb").close()  # a clear PermissionError or IsADirectoryError
@@ -27,7 +27,7 @@ def open_bytes(path: str) -> Any:
 
 
 def first_lines(path: str) -> list[str]:
-    """The first lines of a file, without their ends."""
+    """The first lines of a file, without line ends."""
     import pyarrow as pa
 
     try:
@@ -65,7 +65,7 @@ def _is_utf8(content: bytes) -> bool:
 
 
 def without_comments(path: str, sign: str, target: IO[bytes]) -> int:
-    """Copy a text table with a blank line for each line that starts with a sign; how many there were."""
+    """Copy a text table with lines that start with a sign blanked out; returns how many there were."""
     start, count, quoted = sign.encode(), 0, False
     with open_bytes(path) as stream:
         for line in io.BufferedReader(stream):
@@ -79,7 +79,7 @@ def without_comments(path: str, sign: str, target: IO[bytes]) -> int:
 
 
 def line_of_row(path: str, dialect: Dialect, row: int) -> tuple[int | None, int]:
-    """The line, from 1, on which a data row (from 0) starts, or ``None``; and how many rows were passed."""
+    """The line (from 1) on which a data row (from 0) starts, or ``None``, and the number of rows before."""
     at = -1 if dialect.header else 0
     for line in _starts(path, dialect):
         if at == row:

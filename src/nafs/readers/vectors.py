@@ -29,7 +29,7 @@ def read_embedding(
     *,
     memory_limit: int | str | None = None,
 ) -> tuple[NDArray[np.float32], Any, Any, dict[str, Any]]:
-    """Vectors, ids, labels (or None) and how they were made, from a file.
+    """Vectors, ids, labels (or None) and settings, from a file.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ def read_embedding(
         A table keyed by id (.parquet, .csv, .feather, .jsonl, .lance, ...) with numbers or lists of numbers;
         or a matrix (.npy) whose ids are in ``NAME.ids.csv`` beside it.
     graph : Graph, optional
-        Its nodes are wanted, in its order. Row i of a matrix without ids belongs to id i, or to the i-th
-        node where ids are not 0..n-1.
+        Only its nodes are returned, in its order. Row i of a matrix without ids belongs to id i, or to the
+        i-th node if ids are not 0..n-1.
     memory_limit : int or str, optional
-        Tables that are too large for it are read by way of files.
+        Tables that are too large for it are read through temporary files.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def read_embedding(
         count = f"{len(lacking)} of {graph.n_nodes}"
         raise InputError(f"{name}: {count} nodes are not in it, such as {example!r}")
     labels = None if table.labels is None else table.labels.take(pa.array(places))
-    if labels is not None and labels.null_count == len(labels):  # those of other nodes
+    if labels is not None and labels.null_count == len(labels):  # labels of other nodes
         labels = None
     return _checked(np.asarray(matrix)[places], name), graph.id_array, labels, about
 
@@ -105,13 +105,13 @@ def _refuse_other_files(name: str) -> None:
 
 
 def _checked_about(about: Any, name: str) -> dict[str, Any]:
-    """Settings of an embedding from its metadata; numbers of hops that nobody can have used are refused."""
+    """Settings of an embedding from its metadata; an impossible number of hops is an error."""
     if not isinstance(about, dict):
         return {}
     hops = about.get("n_hops")
     if hops is not None and (type(hops) is not int or not 0 <= hops <= _MOST_HOPS):
         raise InputError(
-            f"{name}: its metadata says n_hops = {str(hops)[:40]}, which cannot be; embed it again"
+            f"{name}: its metadata says n_hops = {str(hops)[:40]}, which is impossible; embed it again"
         )
     return about
 

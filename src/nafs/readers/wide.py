@@ -1,4 +1,4 @@
-"""Text tables of thousands of columns, read by Arrow: DuckDB takes memory for every column it knows of."""
+"""Text tables of thousands of columns, read by Arrow: DuckDB needs memory for every column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONVERT = re.compile(
 
 
 class WideTextError(Exception):
-    """A row that cannot be read: its number from 0, if that is known, and what is wrong with it."""
+    """A row that cannot be read: its number from 0, if known, and what is wrong with it."""
 
     def __init__(self, row: int | None, *reason: str | Parameter) -> None:
         super().__init__(*reason)
@@ -83,7 +83,7 @@ def wide_batches(
 
 def _reason(message: str, dialect: Dialect, skip: int) -> WideTextError | InputError:
     if match := _PARSE.match(message):
-        text = f"{match['count']} columns where {match['wanted']} are expected; make the rows alike, or set "
+        text = f"{match['count']} columns where {match['wanted']} are expected; correct the row, or set "
         return WideTextError(_row(match["row"], skip), text, Parameter("delimiter"))
     if match := _CONVERT.match(message):
         column = dialect.names[int(match["column"])]
