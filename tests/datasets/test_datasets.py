@@ -147,7 +147,7 @@ def test_the_embedded_data_set_needs_no_file(monkeypatch, tmp_path):
 
 
 def test_names_that_nobody_knows():
-    with pytest.raises(ValueError, match="unknown data set 'corra'; known are digits, cora"):
+    with pytest.raises(ValueError, match="unknown data set 'corra'; known ones are digits, cora"):
         load_dataset("corra")
 
 
@@ -338,5 +338,5 @@ def test_datasets_on_the_command_line(capsys, monkeypatch, tmp_path):
     assert run("datasets", "info", "digits", "--json") == 0
     assert json.loads(capsys.readouterr().out)["nodes"] == 1797
     assert run("datasets", "info", "nonsense") == 2
-    assert "known are" in capsys.readouterr().err
+    assert "known ones are" in capsys.readouterr().err
     assert run("datasets", "fetch", "digits", "-q") == 0

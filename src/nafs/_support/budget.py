@@ -27,8 +27,8 @@ _program: ContextVar[int] = ContextVar("bytes of the program itself", default=0)
 def counting_program(nbytes: int) -> Iterator[None]:
     """Count the memory of the program itself towards limits inside the block.
 
-    A command is a program of its own, and its limit is about all of its memory. The library is a guest in
-    somebody else's program, and its limit is about what a call adds to the inputs.
+    A command is a whole program, and its limit covers all of its memory. The library runs inside another
+    program, and its limit covers only the memory that a call needs besides its inputs.
     """
     token = _program.set(nbytes)
     try:
@@ -43,7 +43,7 @@ def program_bytes(limit: int | None) -> int:
 
 
 def left_of(limit: int | None, *arrays: Any) -> int | None:
-    """What a limit leaves besides the program and its arrays; the library's limits are about that already."""
+    """What remains of a limit besides the program and its arrays, which only commands count."""
     program = program_bytes(limit)
     if limit is None or not program:
         return limit

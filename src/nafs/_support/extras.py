@@ -1,4 +1,4 @@
-"""Packages that only a part of nafs needs: imported at first use, named by the extra that installs them."""
+"""Optional packages: imported on first use; errors name the extra that installs them."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text; every text that cannot be read raises ValueError.
+    """The value of a JSON text; raises ValueError for every text that cannot be parsed.
 
     Python's own parser raises RecursionError where brackets are nested thousands deep.
 

@@ -46,7 +46,7 @@ def _forget_peak() -> int | None:
     if sys.platform != "linux":
         return None
     gc.collect()
-    # Memory that was freed but is still held by the allocator would hide what the work takes.
+    # Memory that the allocator still holds would hide what the work needs.
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL("libc.so.6").malloc_trim(0)
     try:

@@ -1,7 +1,7 @@
 """NumPy's .npy format, read strictly: plain numbers and text, never objects, never more than the file holds.
 
-The header of a .npy file is Python source. It is matched against the one form that NumPy writes and not
-evaluated, and the size that it claims is compared with what is there before anything is allocated.
+The header of a .npy file is Python source. It is not evaluated but matched against the form that NumPy
+writes, and the size that it claims is compared with the size of the file before anything is allocated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Header:
         return math.prod(self.shape) * self.dtype.itemsize
 
     def array(self, content: Any) -> NDArray[Any]:
-        """The array on a buffer of its bytes."""
+        """The array over a buffer with its bytes."""
         flat = np.frombuffer(content, self.dtype, math.prod(self.shape))
         return flat.reshape(self.shape, order="F" if self.fortran else "C")
 
@@ -71,7 +71,7 @@ def read_header(file: IO[bytes], where: str) -> Header:
         raise InputError(f"{where}: it holds pickled objects, which are not opened: save numbers only")
     match = _HEADER.fullmatch(text)
     if match is None:
-        raise InputError(f"{where}: its header is damaged or of a kind that is not read: save plain numbers")
+        raise InputError(f"{where}: its header is damaged or not supported: save plain numbers")
     order, kind, size = match[1].decode(), match[2].decode(), int(match[3])
     if size not in _SIZES.get(kind, range(1, _LONGEST_TEXT + 1)):
         raise InputError(f"{where}: its header claims values of an impossible size ({kind}{size})")

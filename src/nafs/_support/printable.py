@@ -11,8 +11,8 @@ _JOINERS = "\u200c\u200d"  # within words of some scripts, and within emoji
 def printable(text: str, keep: str = "") -> str:
     r"""The text with control and format characters spelled out, as Python writes them.
 
-    An id such as ``"\x1b[2J"`` would otherwise clear the screen of whoever looks at it, and one with a
-    right-to-left override would look like another id.
+    An id such as ``"\x1b[2J"`` would otherwise clear the screen, and one with a right-to-left override would
+    look like another id.
 
     Parameters
     ----------

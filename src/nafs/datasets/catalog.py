@@ -168,5 +168,5 @@ def find(name: str) -> Entry:
     """The entry of a name; raises with the known names otherwise."""
     entry = CATALOG.get(name.lower().replace("_", "-"))
     if entry is None:
-        raise InputError(f"unknown data set {name!r}; known are {', '.join(CATALOG)}")
+        raise InputError(f"unknown data set {name!r}; known ones are {', '.join(CATALOG)}")
     return entry

@@ -1,4 +1,4 @@
-"""Published files in a local folder: there already, or fetched once and checked."""
+"""Published files in a local folder: used if present, otherwise downloaded once and verified."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fetch(entry: Entry, *, progress: bool = False, unverified: bool = False) -> 
     OSError
         If a file is missing and cannot be downloaded.
     ValueError
-        If a file's checksum is not the published one; what was downloaded is not kept.
+        If a file's checksum is not the published one; a downloaded file is then deleted.
     """
     home = data_home()
     return [_fetch_one(home, file, progress=progress, unverified=unverified) for file in entry.files]
@@ -62,7 +62,7 @@ def _fetch_one(home: Path, file: File, *, progress: bool, unverified: bool) -> P
     if file.sha256 is None and not unverified:
         raise InputError(
             f"{file.url} cannot be verified: its SHA-256 is not known. Put the file at {path} yourself, or "
-            "download it all the same with ",
+            "download it anyway with ",
             Parameter("unverified", True),
         )
     pooch = require("pooch", "downloading a data set", "files")

@@ -120,7 +120,7 @@ def power_law(
 
 
 def _distinct(rng: np.random.Generator, population: int, count: int) -> NDArray[np.int64]:
-    """Distinct numbers below ``population``, each set of them alike probable, ascending."""
+    """Distinct numbers below ``population``, ascending; every set is equally likely."""
     if count > population // 2:
         left_out = _distinct(rng, population, population - count)
         kept = np.ones(population, bool)

@@ -1,6 +1,7 @@
 """Data sets in the GraphData layout: an .npz with adj_matrix, node_attr and node_label.
 
-The matrices are pickled SciPy matrices inside .npy members; :mod:`nafs.datasets.pickles` takes them apart.
+The matrices are pickled SciPy matrices inside .npy members; :mod:`nafs.datasets.pickles` reads them without
+unpickling.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from nafs._support.npy import read_npy
 from nafs.datasets.pickles import as_matrix, parse_pickle
 
 _MOST_UNPACKED = 200  # times the packed size
-_SMALL = 64 << 20  # bytes that may be unpacked from anything
+_SMALL = 64 << 20  # bytes that any file may unpack to
 _OBJECTS = re.compile(rb"\x93NUMPY\x01\x00..\{'descr': '\|O8?', [^\n]{1,200}\n", re.DOTALL)
 
 

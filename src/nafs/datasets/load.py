@@ -39,7 +39,7 @@ def load_dataset(name: str, *, progress: bool = False, unverified: bool = False)
     Parameters
     ----------
     name : str
-        Such as "cora"; :data:`nafs.datasets.CATALOG` has all of them.
+        Such as "cora"; :data:`nafs.datasets.CATALOG` lists all names.
     progress : bool
         Show a bar while downloading.
     unverified : bool
@@ -84,7 +84,7 @@ def _labels(labels: NDArray[Any]) -> Any:
 
 
 def _digits() -> Graph:
-    """scikit-learn's bundled digits: 64 pixels each, joined to their 10 nearest neighbours."""
+    """scikit-learn's bundled digits: 64 pixels each, linked to their 10 nearest neighbours."""
     from sklearn.datasets import load_digits
 
     pixels, digits = load_digits(return_X_y=True)
@@ -98,7 +98,7 @@ def _digits() -> Graph:
 
 
 def _check(entry: Entry, graph: Graph) -> None:
-    """A file that passed its checksum must also give the counts that are known of it."""
+    """Raise if the counts of nodes, edges and so on are not the published ones."""
     assert graph.features is not None
     assert graph.labels is not None
     counts = {
@@ -110,4 +110,4 @@ def _check(entry: Entry, graph: Graph) -> None:
     for part, count in counts.items():
         expected = getattr(entry, part)
         if expected is not None and expected != count:
-            raise InputError(f"{entry.name}: read {count:,} {part} where {expected:,} are known")
+            raise InputError(f"{entry.name}: read {count:,} {part} where {expected:,} are expected")

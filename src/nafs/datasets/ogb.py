@@ -19,11 +19,11 @@ import scipy.sparse as sp
 from nafs._support.errors import InputError
 
 _DAMAGE = (zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error)
-_MOST_UNPACKED = 200  # times the packed size; published numbers pack to a third or so
+_MOST_UNPACKED = 200  # times the packed size; published files shrink to about a third
 
 
 class _Bounded(io.RawIOBase):
-    """A stream that ends with an error where it unpacks to far more than it was packed."""
+    """A stream that raises if it unpacks to implausibly many bytes."""
 
     def __init__(self, stream: Any, limit: int, where: str) -> None:
         self.stream, self.remaining, self.where = stream, limit, where

@@ -1,9 +1,9 @@
-"""Published pickles, taken apart without unpickling.
+"""Published pickles, read without unpickling.
 
 Planetoid's and GraphData's files are pickles of arrays, sparse matrices and plain containers. A pickle is a
-program that can call anything. This reader walks over its instructions, knows the few that such files need,
-and keeps every object as a plain record. Arrays are made only in the end, from numbers whose type, shape and
-number of bytes fit together. Nothing named in the file is imported or called; no size in it is believed.
+program that can call anything. This reader interprets only the few instructions that such files need, and
+keeps every object as a plain record. Arrays are built at the end, from numbers whose type, shape and number
+of bytes fit together. Nothing named in the file is imported or called, and no size in it is trusted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_NODES = 1 << 27
 
 @dataclass(eq=False)
 class _Record:
-    """An object of a known kind: what it was called with, and the state that it got."""
+    """An object of a known kind: its constructor arguments and its state."""
 
     kind: str
     arguments: tuple[Any, ...] = ()
@@ -96,7 +96,7 @@ def parse_pickle(content: bytes, where: str) -> Any:
         OverflowError,
         RecursionError,
     ) as error:
-        raise InputError(f"{where}: this is not a whole pickle of the known kind ({error})") from None
+        raise InputError(f"{where}: this pickle is damaged or of an unknown kind ({error})") from None
     raise InputError(f"{where}: this pickle does not end")
 
 
@@ -165,7 +165,7 @@ class _Machine:
     def build(self) -> None:
         state, record = self.pop(), self.top()
         if not isinstance(record, _Record):
-            raise InputError("it gives a state to something that has none")
+            raise InputError("it sets the state of something that has none")
         record.state = state
 
     def top(self) -> Any:
@@ -192,7 +192,7 @@ class _Machine:
     def reduce(self) -> Any:
         arguments, name = self.pop(), self.pop()
         if not isinstance(name, _Name) or not isinstance(arguments, tuple):
-            raise InputError("refused to read it: it calls something that is no known name")
+            raise InputError("refused to read it: it calls an unknown name")
         if name.kind == "bytes":
             if len(arguments) != 2 or not isinstance(arguments[0], str) or arguments[1] != "latin1":
                 raise InputError("it encodes text in an unknown way")
@@ -276,9 +276,9 @@ def as_matrix(value: Any, where: str) -> Any:
     Parameters
     ----------
     value : record
-        What :func:`parse_pickle` found; one that stands alone in an array of objects is taken out of it.
+        A result of :func:`parse_pickle`; a single one inside an array of objects is unwrapped.
     where : str
-        What to call it in errors.
+        Name of the file in errors.
     """
     try:
         if isinstance(value, _Record) and value.kind == "csr":
@@ -286,7 +286,7 @@ def as_matrix(value: Any, where: str) -> Any:
         if isinstance(value, _Record) and value.kind == "array" and _type_name(value).startswith("O"):
             shape, content = value.state[1], value.state[4]
             if shape not in ((), (1,)) or not isinstance(content, list) or len(content) != 1:
-                raise InputError("an array of objects that holds more than one")
+                raise InputError("an array of more than one object")
             inner = content[0]
             if isinstance(inner, _Record) and inner.kind == "array" and _type_name(inner).startswith("O"):
                 raise InputError("an array of objects inside another")

@@ -27,7 +27,7 @@ def load_planetoid(name: str, folder: str | Path) -> tuple[Any, Any, NDArray[np.
     -------
     features : csr_array of float32, shape (n, f)
     adjacency : csr_array, shape (n, n)
-        Boolean, so that an edge the files list twice is there once; self-loops as published.
+        Boolean, so that repeated edges count once; self-loops as published.
     labels : ndarray of int64, shape (n,)
         -1 for the nodes of Citeseer that have none.
     """

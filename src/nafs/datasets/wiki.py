@@ -11,7 +11,7 @@ from nafs._support.errors import InputError
 
 
 def load_wiki(path: str | Path) -> tuple[Any, Any, Any]:
-    """Features (min-max scaled by column, as published), adjacency and labels; links count both ways."""
+    """Features (min-max scaled by column, as published), adjacency and labels; links are undirected."""
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 

@@ -24,7 +24,7 @@ from nafs.graph.features import LARGEST
 from nafs.graph.indices import check_indices, refuse_masked
 
 MAX_NODES = 2**31 - 1
-SMALLEST = float(np.finfo(np.float32).tiny)  # of a weight; below it float32 loses digits and ends at 0
+SMALLEST = float(np.finfo(np.float32).tiny)  # of a weight; float32 loses digits below it
 _ROWS = 1 << 18  # per block
 
 
@@ -33,7 +33,7 @@ class Adjacency:
     """Neighbour lists of n nodes: row i holds ``indices[indptr[i]:indptr[i + 1]]``.
 
     Built by :func:`read_adjacency`; the arrays are not checked again. ``order`` lists the nodes by community
-    where that is known, so that nobody needs to find it again.
+    if that is known, so that it need not be computed again.
     """
 
     indptr: NDArray[np.int64]
@@ -88,7 +88,7 @@ class Adjacency:
         return degrees
 
     def transposed(self) -> Adjacency:
-        """The graph with all edges turned round."""
+        """The graph with all edges reversed."""
         matrix = sp.csr_array(self.to_scipy().T)
         matrix.sort_indices()
         weights = None if self.weights is None else matrix.data.astype(np.float32)

@@ -17,7 +17,7 @@ _SPARSE_BELOW = 0.25  # share of stored values; above it dense rows are smaller 
 
 
 def read_features(features: Any) -> Features:
-    """Validate a feature matrix; float32 in C order is taken without a copy.
+    """Validate a feature matrix; float32 in C order is not copied.
 
     Parameters
     ----------

@@ -12,25 +12,24 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 LARGEST = 1e30  # leaves room below float32's 3e38 for sums and for d̃^r
-_BLOCK = 1 << 14  # values handled at a time: what stands beside them in float64 is small
+_BLOCK = 1 << 14  # values handled at a time, so that their float64 copies stay small
 
 
 @dataclass(frozen=True, eq=False)
 class Features:
     """A feature matrix with one row per node.
 
-    Exactly one of ``dense`` and ``sparse`` is set. Only this class looks at which one: every question about
-    the values has a method here that answers it for both. Built by :func:`read_features`; the values are
-    trusted.
+    Exactly one of ``dense`` and ``sparse`` is set. Only this class needs to know which: its methods answer
+    every question about the values for both. Built by :func:`read_features`; the values are trusted.
     """
 
     dense: NDArray[np.float32] | None
     sparse: Any = None
-    encoding: Any = None  # how a table of mixed columns became these features; see nafs.readers.mixed
+    encoding: Any = None  # how a table of mixed columns was encoded; see nafs.readers.mixed
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], shape: tuple[int, int]) -> Features:
-        """Features on the very arrays that :meth:`arrays` returned, under the same or other names."""
+        """Features that share the arrays returned by :meth:`arrays`, under the same or other names."""
         if len(arrays) == 1:
             return cls(next(iter(arrays.values())))
         # SciPy's constructor may copy the arrays, or shrink the offsets to 32 bits.
@@ -57,14 +56,14 @@ class Features:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the values and, where sparse, their indices."""
+        """Bytes of the values and, if sparse, their indices."""
         if self.dense is not None:
             return self.dense.nbytes
         return int(self.sparse.data.nbytes + self.sparse.indices.nbytes + self.sparse.indptr.nbytes)
 
     @property
     def values(self) -> NDArray[np.float32]:
-        """All stored values in one row."""
+        """All stored values as a flat array."""
         return self.sparse.data if self.dense is None else self.dense.ravel()
 
     @cached_property
@@ -91,7 +90,7 @@ class Features:
         return np.asarray(np.sqrt(np.bincount(rows, squares, end - begin)))
 
     def blocks(self, n_values: int) -> Iterator[tuple[int, int]]:
-        """Consecutive rows, first and last + 1, that store at most ``n_values`` values (or are one row)."""
+        """Ranges of rows (begin, end) that store at most ``n_values`` values, or hold a single row."""
         n, f = self.shape
         begin = 0
         while begin < n:
@@ -105,7 +104,7 @@ class Features:
             begin = end
 
     def rows(self, begin: int, end: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-        """Some rows as a dense array of their own."""
+        """Some rows as a new dense array."""
         if self.dense is not None:
             return self.dense[begin:end].astype(dtype)
         dense = np.zeros((end - begin, self.shape[1]), dtype)
@@ -117,7 +116,7 @@ class Features:
         self, begin: int, end: int
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
         """Row (counted from ``begin``), column and value of each entry in some rows of sparse features."""
-        # By hand: SciPy would first convert all indices to the type of the offsets.
+        # Not by SciPy, which would first convert all indices to the type of the offsets.
         offsets = self.sparse.indptr[begin : end + 1]
         span = slice(int(offsets[0]), int(offsets[-1]))
         rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(offsets))
@@ -139,11 +138,11 @@ class Features:
         return Features.from_arrays(arrays, (len(nodes), self.shape[1]))
 
     def toarray(self) -> NDArray[np.float32]:
-        """The matrix as a dense array: the array itself where it is dense."""
+        """The matrix as a dense array; not a copy if it is dense already."""
         return np.asarray(self.sparse.toarray()) if self.dense is None else self.dense
 
     def count_nonzero(self) -> NDArray[np.int64]:
-        """In each column, how many rows have a value other than zero."""
+        """The number of nonzero rows in each column."""
         if self.dense is not None:
             return np.asarray(np.count_nonzero(self.dense, axis=0), np.int64)
         counts = np.zeros(self.shape[1], np.int64)
@@ -153,7 +152,7 @@ class Features:
         return counts
 
     def weighted_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum of all rows, each times its weight."""
+        """The weighted sum of all rows."""
         return np.asarray(weights @ self.matrix, np.float64)
 
     def project(self, directions: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -161,7 +160,7 @@ class Features:
         return np.ascontiguousarray(self.matrix @ directions)
 
     def unit_rows(self, factors: NDArray[np.float64] | None = None) -> Features:
-        """Rows of length 1, after their columns were multiplied by ``factors``; rows of zeros stay."""
+        """Rows scaled to length 1 after multiplying columns by ``factors``; zero rows stay zero."""
         if self.dense is not None:
             own = self.dense.copy() if factors is None else self.dense * factors.astype(np.float32)
             sizes = Features(own).norms

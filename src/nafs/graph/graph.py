@@ -26,7 +26,7 @@ _ROWS = 1 << 14  # per block
 
 
 def _are_numbers(ids: Any) -> bool:
-    """Whether the ids are just 0, 1, 2, ..., so that they need not be stored."""
+    """Whether the ids are 0, 1, 2, ..., so that they need not be stored."""
     import pyarrow as pa
 
     return pa.types.is_int64(ids.type) and is_counting(np.asarray(ids))
@@ -41,7 +41,7 @@ class Graph:
         See :func:`nafs.graph.read_adjacency` for the rules.
     features : array-like or sparse matrix of shape (n, f), optional
     ids : sequence of n ints or strings, optional
-        Unique. Without them node i is called i.
+        Unique. Without ids, the id of node i is i.
     labels : sequence of n ints or strings, optional
         Missing (None, NaN) where unknown.
     feature_names : sequence of f strings, optional
@@ -125,7 +125,7 @@ class Graph:
 
     @cached_property
     def n_edges(self) -> int:
-        """Number of edges; an undirected one counts once, and so does a self-loop."""
+        """Number of edges; undirected edges and self-loops count once."""
         if self.adjacency.directed:
             return self.adjacency.n_stored
         loops = 0
@@ -145,7 +145,7 @@ class Graph:
 
     @property
     def has_ids(self) -> bool:
-        """Whether nodes have ids of their own, other than 0..n-1."""
+        """Whether nodes have ids other than 0..n-1."""
         return self._ids is not None
 
     @cached_property
@@ -184,7 +184,7 @@ class Graph:
         ----------
         features : array-like, sparse matrix or data frame
             Row i of a matrix belongs to node i. Rows of a data frame are matched by id, see
-            :mod:`nafs.graph.node_columns`; without ids they are in the order of the nodes.
+            :mod:`nafs.graph.node_columns`; rows without ids are in the order of the nodes.
         id_column : str or int, optional
             Column of a data frame that holds the ids, by name or by number from 1; "index" is its index.
         feature_names : sequence of str, optional

@@ -10,7 +10,7 @@ from nafs._support.errors import InputError
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Refuse a masked array with masked values: NumPy would hand out what is under the mask.
+    """Refuse a masked array with masked values: NumPy would use the values under the mask.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from nafs.graph.adjacency import Adjacency, read_adjacency
 def nearest_neighbor_graph(
     features: Any, n_neighbors: int = 10, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Adjacency:
-    """Connect each row to its nearest rows; an edge in one direction counts for both.
+    """Connect each row to its nearest rows by undirected edges.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
-"""Which column of a table of nodes holds their ids.
+"""Which column of a node table holds the ids.
 
-A column with a usual name is trusted, and so is a data frame's index that has a name or holds words.
-Row numbers that sorting or filtering left behind as an index are not ids. Without such a column, the values
-decide: the ids are in the one column that holds those of the edges. Doubt is an error that names the choices.
+A column with a common name is trusted, and so is a data frame's index if it has a name or holds words. Row
+numbers that sorting or filtering left in an index are not ids. Without such a column, the values decide: the
+id column is the only one that holds the ids of the edges. An ambiguous table is an error that names the
+choices.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.ids import id_column, is_unique, positions
 
 USUAL_IDS = ("id", "node", "node_id", "nodeid")
-_NAMELESS = re.compile(r"__index_level_\d+__")  # what Arrow calls a pandas index without a name
-_FAR_LESS = 0.1  # of the best column's share of known ids: a column below that is no rival
+_NAMELESS = re.compile(r"__index_level_\d+__")  # Arrow's name of a pandas index without a name
+_FAR_LESS = 0.1  # columns with less than this part of the best column's share of known ids are not considered
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Index:
 
 
 def is_nameless(column: str) -> bool:
-    """Whether a column is a data frame's index without a name."""
+    """Whether a column is the unnamed index of a data frame."""
     return _NAMELESS.fullmatch(column) is not None
 
 
@@ -53,7 +54,7 @@ def table_of(frame: Any, where: str) -> Any:
 
 
 def split_index(schema: Any) -> tuple[Index | None, range | None]:
-    """The index that the pandas metadata of a schema describes, and its values where it is a range."""
+    """The index that the pandas metadata of a schema describes, and its values if it is a range."""
     about = schema.pandas_metadata or {}
     columns = about.get("index_columns", ())
     if len(columns) != 1:
@@ -71,13 +72,13 @@ def split_index(schema: Any) -> tuple[Index | None, range | None]:
 
 
 def with_index(table: Any, where: str) -> tuple[Any, Index | None]:
-    """The table with its pandas index as a column, and which column that is."""
+    """The table with its pandas index as a column, and the name of that column."""
     import pyarrow as pa
 
     names = table.column_names
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{where}: the column name {twice!r} comes twice; rename one")
+        raise InputError(f"{where}: the column name {twice!r} occurs twice; rename one")
     index, values = split_index(table.schema)
     if index is not None and values is not None and len(values) == table.num_rows:
         table = table.append_column(index.column, pa.array(np.arange(values.start, values.stop, values.step)))
@@ -87,7 +88,7 @@ def with_index(table: Any, where: str) -> tuple[Any, Index | None]:
 
 
 def pick(names: Sequence[str], wanted: str | int | None, meaning: str, where: str) -> str | None:
-    """The column that a user named, by name or by number from 1; ``None`` if nothing was asked for."""
+    """The column that the user chose, by name or by number from 1; ``None`` if they did not."""
     if wanted is None or wanted in names:
         return None if wanted is None else str(wanted)
     if str(wanted).isdigit() and 1 <= int(wanted) <= len(names):
@@ -113,18 +114,18 @@ def choose_id(
     names : sequence of str
         All columns but the index.
     load : callable
-        Gives the values of a column.
+        Returns the values of a column.
     known : Arrow array or None
-        Ids that the column should hold; ``None`` where nothing is known.
+        Ids that the column should hold; ``None`` if they are not known.
     index : Index, optional
     wanted : str or int, optional
-        What the user said: a name, a number from 1, or "index".
+        The user's choice: a name, a number from 1, or "index".
     likely : callable, optional
-        Gives the columns that are worth loading; by default all of them.
+        Returns the columns that are worth loading; by default all.
     where : str
-        What to call the table in errors.
+        Name of the table in errors.
     others : bool
-        Whether the table may name nodes that are not known at all.
+        Whether the table may hold ids that are not known.
 
     Examples
     --------
@@ -187,12 +188,12 @@ def listed_values(values: Any, count: int = 3) -> str:
 
 
 def may_be_ids(column: Any) -> bool:
-    """Whether the values could be ids: whole numbers or words, none missing, none twice."""
+    """Whether the values could be ids: whole numbers or words, none missing, none repeated."""
     return _share(column, None) > 0
 
 
 def _share(column: Any, known: Any) -> float:
-    """Share of the known ids that a column holds; 0 where the column cannot be ids."""
+    """Share of the known ids that a column holds; 0 if the column cannot hold ids."""
     try:
         ids = id_column(column, "")
     except (ValueError, TypeError):
@@ -214,6 +215,6 @@ def _are_integers(column: Any) -> bool:
 
 
 def _counts_rows(column: Any) -> bool:
-    """Whether whole numbers are a range in any order."""
+    """Whether whole numbers form a range, in any order."""
     steps = np.diff(np.sort(np.asarray(id_column(column, ""))))
     return bool(len(steps) == 0 or (steps == steps[0]).all())

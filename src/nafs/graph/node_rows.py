@@ -1,4 +1,4 @@
-"""The rows of a data frame, brought into the order of a graph's nodes."""
+"""The rows of a data frame, in the order of a graph's nodes."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def _in_order(table: Any, names: list[str], n: int) -> tuple[NDArray[np.float32]
             Parameter("id_column"),
         )
     matrix, feature_names = feature_matrix(table, names, "features")
-    note = f"features: no ids, rows are taken in the order of the nodes, {matrix.shape[1]} features"
+    note = f"features: no ids, rows are read in the order of the nodes, {matrix.shape[1]} features"
     return matrix, feature_names, note

@@ -1,4 +1,4 @@
-"""Numbers out of the columns of a table."""
+"""Numbers from the columns of a table."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def feature_matrix(table: Any, names: Sequence[str], where: str) -> tuple[NDArra
         widths.append(_list_width(table[name], name, where) if any(is_kind(kind) for is_kind in lists) else 0)
     matrix = np.empty((table.num_rows, sum(max(1, width) for width in widths)), np.float32)
     columns: list[str] = []
-    with np.errstate(over="ignore"):  # becomes inf, which is refused with its row
+    with np.errstate(over="ignore"):  # overflow becomes inf, which is refused with its row
         for name, width in zip(names, widths, strict=True):
             start = len(columns)
             if width:
@@ -73,6 +73,6 @@ def _list_width(column: Any, name: str, where: str) -> int:
         row = int(differs[0]) if len(differs) else 0
         raise InputError(
             f"{where}: the lists of column {name!r} differ in length or are empty (row {row}); "
-            "features need as many numbers in each row"
+            "every row needs the same number of values"
         )
     return int(lengths[0])

@@ -1,4 +1,4 @@
-"""How much more often than by chance a random walk meets some landmark nodes.
+"""How much more often than by chance a random walk visits landmark nodes.
 
 For node i and landmark w, F_iw = ln(1 + vol / d̃_w · mean over k = 1..T of (P^k)_iw), with the random walk
 P = D̃⁻¹Ã. These are columns of the matrix that DeepWalk factorises implicitly (Qiu et al., WSDM 2018), with
@@ -24,7 +24,7 @@ _ROWS = 1 << 14  # transformed in one go
 
 
 def choose_landmarks(hashes: NDArray[np.uint64], count: int = LANDMARKS) -> NDArray[np.int64]:
-    """The nodes with the smallest hashes: the edges have no say, and a new node rarely changes them."""
+    """The nodes with the smallest hashes: independent of the edges, and rarely changed by a new node."""
     first = np.argpartition(hashes, count)[:count] if len(hashes) > count else np.arange(len(hashes))
     return first[np.argsort(hashes[first], kind="stable")]
 
@@ -53,7 +53,7 @@ def cooccurrence(
         Landmarks whose columns are computed together; the bits do not depend on it.
     n_threads : int
     allocate : callable
-        Makes the result's array, in memory or in a file.
+        Allocates the result, in memory or in a file.
     """
     n, count = graph.n_nodes, len(landmarks)
     table = allocate((n, count), np.float16)

@@ -1,9 +1,9 @@
 """Features from the edges alone: the leading directions of co-occurrence with landmark nodes.
 
 The features are stable. Landmarks and the orientation of the directions come from hashes of node ids, so the
-order of nodes and edges does not matter, and a small change of the graph changes them a little: the leading
-directions enter as a subspace, rotated to be as close as possible to fixed pseudo-random columns, and the
-last ones fade out instead of being cut off.
+order of nodes and edges does not matter, and a small change of the graph changes them only a little. For
+that, the leading directions are used as a subspace, rotated to be as close as possible to fixed pseudo-random
+columns, and the last ones fade out instead of being cut off.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ DEFAULT_COLUMNS = 128
 _PANELS = (128, 64, 32, 16)  # landmarks at a time: wide panels are faster, narrow ones need less memory
 _SAMPLE = 1 << 15  # rows that the directions are found from
 _ROWS = 1 << 12  # handled in one go
-_KEPT = 0.75  # directions per column: with as many as columns, turning them would be ill-conditioned
-_FAINT = 1e-3  # a row shorter than this share of the mean length says nothing of its own
+_KEPT = 0.75  # directions per column; with just one, the rotation would be ill-conditioned
+_FAINT = 1e-3  # a row shorter than this share of the mean length carries no information
 
 
 def structural_features(
@@ -49,10 +49,10 @@ def structural_features(
     n_columns : int
     seed : int
     ids : Arrow array, optional
-        Ids of the nodes of an Adjacency; without them node i is called i.
+        Ids of the nodes of an Adjacency; without them, the id of node i is i.
     n_threads : int, optional
     memory_limit : int, optional
-        Bytes. The intermediate table goes into a temporary file where memory is short.
+        Bytes. The intermediate table goes into a temporary file if memory is short.
 
     Returns
     -------
@@ -98,9 +98,9 @@ def structural_features(
 
 
 def structural_nbytes(n_nodes: int, n_columns: int, memory_limit: int | None = None) -> int:
-    """Bytes of memory that making structural features takes within a limit, their result included.
+    """Memory in bytes for computing structural features within a limit, including the result.
 
-    Raises MemoryLimitError where the least that works exceeds the limit.
+    Raises MemoryLimitError if even the smallest amount exceeds the limit.
     """
     panel, in_file = _plan(n_nodes, n_columns, memory_limit)
     return _needed(n_nodes, n_columns, panel, in_file)
@@ -110,7 +110,7 @@ def _needed(n_nodes: int, n_columns: int, panel: int, in_file: bool) -> int:
     count = min(n_nodes, LANDMARKS)
     table = 0 if in_file else 2 * n_nodes * count
     fixed = 8 * 4 * count * count + 4 * min(n_nodes, _ROWS) * (count + n_columns)
-    # Per node: hash, degree, and what drawing landmarks takes.
+    # Per node: hash, degree, and scratch for choosing landmarks.
     during = cooccurrence_nbytes(n_nodes, min(panel, count)) + 40 * n_nodes
     return table + max(during, 4 * n_nodes * n_columns + 24 * n_nodes + fixed)
 
@@ -140,20 +140,20 @@ def _project(
 
     n = len(table)
     features = np.empty((n, fixed.shape[1]), np.float32)
-    with threadpool_limits(1, "blas"):  # sums in one order, whatever the number of threads
+    with threadpool_limits(1, "blas"):  # a fixed order of summation, whatever the number of threads
         mean, directions = _leading_directions(table, hashes, fixed)
         for top in range(0, n, _ROWS):
             rows = table[top : top + _ROWS].astype(np.float32)
             block = features[top : top + _ROWS]
             np.matmul(rows - mean, directions, out=block)
-            block[~rows.any(axis=1)] = 0  # no landmark is near: the mean row says nothing of such a node
+            block[~rows.any(axis=1)] = 0  # no landmark is near: the mean row says nothing about such a node
     return features
 
 
 def _leading_directions(
     table: NDArray[np.float16], hashes: NDArray[np.uint64], fixed: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Mean row, and the leading directions turned towards the fixed columns."""
+    """The mean row, and the leading directions rotated towards the fixed columns."""
     n, count = table.shape
     width = fixed.shape[1]
     sample = np.arange(n) if n <= _SAMPLE else np.sort(np.argpartition(hashes, _SAMPLE)[:_SAMPLE])
@@ -167,7 +167,7 @@ def _leading_directions(
     values, vectors = values[::-1], vectors[:, ::-1]
     most = max(1, int(width * _KEPT))
     kept = max(1, int((values[:most] > 1e-9 * max(values[0], 0.0)).sum()))
-    # A direction that is about to be cut off has no weight, so that crossing the line changes nothing.
+    # A direction at the cut-off has weight 0, so that crossing the cut-off changes nothing.
     cut = max(values[most], 0.0) if most < count else 0.0
     weights = np.sqrt(np.maximum(1 - cut / np.maximum(values[:kept], 1e-300), 0.0))
     left, _, right = np.linalg.svd(vectors[:, :kept].T @ fixed.astype(np.float64), full_matrices=False)
@@ -176,7 +176,7 @@ def _leading_directions(
 
 
 def _fill_faint_rows(features: NDArray[np.float32], graph: Adjacency, hashes: NDArray[np.uint64]) -> None:
-    """Bring rows to length 1.
+    """Scale rows to length 1.
 
     A node that no landmark distinguishes gets the mean of pseudo-random rows over its closed neighbourhood.
     """

@@ -1,4 +1,4 @@
-"""Pseudo-random numbers that belong to a node's id, wherever the node stands in the graph."""
+"""Pseudo-random numbers that depend on a node's id alone, not on its position in the graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _PLAIN_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 def hash_ids(ids: Any, seed: int = 0) -> NDArray[np.uint64]:
     """A 64-bit hash of each id, the same on every machine.
 
-    The number 7 and the text "7" have the same hash: one more id can turn a column of numbers into text.
+    The number 7 and the text "7" have the same hash, because one new id can turn a column of numbers into
+    text.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The weight of each column of a table, so that no column drowns the others.
+"""The weight of each column of a table, so that no column dominates the others.
 
 A column is weighted by how well it separates edges from other pairs of nodes: neighbours are more alike in it
 than other pairs are. That needs no labels, and a column of noise gets no weight. All blocks are scaled to the
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nafs.graph import Adjacency
 
 PAIRS = 20_000
-_SURE = 2.0  # standard errors from a half: less is chance
+_SURE = 2.0  # standard errors above an AUC of 0.5; less may be chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
     edges, others = _pairs(graph, seed)
     if len(edges):
         scores = np.array([_separation(block, edges, others) for block in blocks])
-        error = _SURE * np.sqrt(1 / (6 * len(edges)))  # of an AUC of a half with as many pairs of each
+        error = _SURE * np.sqrt(1 / (6 * len(edges)))  # of an AUC of 0.5
         gains = np.where(scores - 0.5 > error, 2 * scores - 1, 0.0)
         informative = bool(gains.any())
         if informative and not equal:
@@ -81,10 +81,9 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
 
 
 def _pairs(graph: Adjacency, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Some edges, and as many random pairs, with the ends of the edges shuffled among each other.
+    """Some edges, and as many random pairs: the same edges with their ends shuffled.
 
-    Shuffling keeps degrees: a column that merely tells hubs from others does not pass for one that tells
-    neighbours.
+    Shuffling keeps degrees, so that a column that only distinguishes hubs from other nodes gets no weight.
     """
     rng = np.random.default_rng(seed)
     entries = np.sort(rng.permutation(graph.n_stored)[:PAIRS])
@@ -96,7 +95,7 @@ def _pairs(graph: Adjacency, seed: int) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _separation(block: Any, edges: NDArray[np.int64], others: NDArray[np.int64]) -> float:
-    """AUC of closeness on edges against other pairs; rows without any value are like no other."""
+    """AUC of closeness on edges against other pairs; empty rows are close to no other row."""
     from scipy.stats import rankdata
 
     rows = sp.csr_array(block)

@@ -151,7 +151,7 @@ class Text:
             model = TfidfVectorizer(min_df=rarest, max_features=MOST_WORDS, strip_accents="unicode")
             try:
                 model.fit(texts)
-            except ValueError:  # no word is left
+            except ValueError:  # no words remain
                 continue
             return cls(model.get_feature_names_out().tolist(), model.idf_.astype(np.float64))
         return cls([], np.zeros(0))

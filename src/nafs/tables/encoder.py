@@ -1,4 +1,4 @@
-"""A table of mixed columns as blocks of features, and what was done to each column.
+"""Encode a table of mixed columns as blocks of features, and record what was done to each column.
 
 The fitted encoder holds plain values only. It is saved as JSON and .npy arrays, never as a pickle, and new
 rows are encoded by the same code as the first ones.
@@ -23,7 +23,7 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """One column of a table and how it is encoded; ``codec`` is None for one that is left out."""
+    """One column of a table and how it is encoded; ``codec`` is None if the column is ignored."""
 
     column: str
     kind: str

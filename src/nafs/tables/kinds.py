@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import MissingExtraError
 
-_FEW = 40  # different values: fewer are categories
-_WORDS = 1.5  # words in a value on average: more are text
-_DIFFERENT = 0.95  # share of different values from which single words are taken for ids
+_FEW = 40  # number of distinct values; columns with fewer are categories
+_WORDS = 1.5  # words per value on average; columns with more are text
+_DIFFERENT = 0.95  # from this share of distinct values on, single words count as ids
 _NUMERIC, _DATE = "numeric", "datetime"  # skrub's names
 _TRUTH = {"true": "1", "false": "0"}
 
@@ -57,7 +57,7 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
 
 
 def _ask_skrub(table: Any) -> tuple[dict[str, str], dict[str, str]]:
-    """Kinds of columns by skrub's names, and the formats of dates; columns without values are left out."""
+    """Kinds of columns by skrub's names, and the formats of dates; empty columns are left out."""
     if not table.num_columns:
         return {}, {}
     try:
@@ -97,7 +97,7 @@ def _kind_of_words(name: str, values: NDArray[Any]) -> Kind:
 def read_values(column: Any, kind: str, date_format: str | None = None) -> NDArray[Any]:
     """Values of an Arrow column: numbers, seconds since 1970 (NaN where missing), or strings and None.
 
-    Blanks around words do not count, in a data frame as in a CSV file.
+    Blanks around words are ignored, in data frames as in CSV files.
     """
     if kind == "number":
         return _as_numbers(column.to_pandas())

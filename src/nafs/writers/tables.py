@@ -109,7 +109,7 @@ class _JsonLines:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it; the shortest decimals that give the same float32 back."""
+    """A value for JSON; floats as the shortest decimals that give the same float32 back."""
     if isinstance(value, list):
         return [_plain(item) for item in value]
     if isinstance(value, float):
