@@ -77,7 +77,7 @@ def test_files_of_a_pattern_are_judged_one_by_one(tmp_path):
 def test_a_first_line_that_may_be_a_header_is_pointed_out(tmp_path):
     path = tmp_path / "e.csv"
     path.write_text("paper,cites\na,b\nb,c\n")
-    assert any("the first line (paper, cites) is taken as an edge" in note for note in read_graph(path).notes)
+    assert any("the first line (paper, cites) is read as an edge" in note for note in read_graph(path).notes)
     assert read_graph(path, header=True).n_edges == 2
     path.write_text("a,b\nb,c\n")
     assert len(read_graph(path).notes) == 1
@@ -277,7 +277,7 @@ def test_new_features_for_a_saved_graph(tmp_path):
     assert read_graph(tmp_path / "g", tmp_path / "x.npy").features.dense.tolist() == np.eye(4).tolist()
     with pytest.raises(ValueError, match="read its source again"):
         read_graph(tmp_path / "g", directed=True)
-    with pytest.raises(ValueError, match="no columns that could be named"):
+    with pytest.raises(ValueError, match="no columns to be named"):
         read_graph(tmp_path / "g", source="x")
 
 
