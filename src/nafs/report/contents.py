@@ -110,7 +110,7 @@ def collect(
             "cluster",
             "category",
             codes,
-            tuple(one.name for one in described),
+            tuple(cluster.name for cluster in described),
             "nafs",
             "Nodes with similar vectors, found without labels.",
         )
@@ -126,8 +126,8 @@ def collect(
         "agreeing": clustering.n_agreeing,
         "doubtful": clustering.agreement < DOUBTFUL,
         "list": [
-            vars(one) | {"agreement": round(float(share), 4)}
-            for one, share in zip(described, clustering.cluster_agreement, strict=True)
+            vars(cluster) | {"agreement": round(float(share), 4)}
+            for cluster, share in zip(described, clustering.cluster_agreement, strict=True)
         ],
     }
     cards: list[dict[str, Any]] = []
@@ -149,7 +149,9 @@ def collect(
     data["cards"] = cards
     letters = letters_that_fit(shown) if details else MOST_SERVED_TEXT
     data["columns"] = [column.for_page(letters) for column in _with_own_titles(shown)]
-    first = next((i for i, one in enumerate(shown) if one.kind == "category" and one.source == "yours"), None)
+    first = next(
+        (i for i, column in enumerate(shown) if column.kind == "category" and column.source == "yours"), None
+    )
     data["colour"] = data["clusters"]["column"] if first is None else first
     return data
 
@@ -212,9 +214,9 @@ def _facts(columns: Sequence[Column], graph: Graph | None) -> NodeFacts:
         if not any(name in titles or name.startswith(encoded) for name in graph.feature_names):
             features = graph.features.matrix, graph.feature_names
     return NodeFacts(
-        {one.title: (one.values, one.names) for one in columns if one.kind == "category"},
-        {one.title: one.values for one in columns if one.kind == "number"},
-        {one.title: one.values for one in columns if one.kind == "text"},
+        {column.title: (column.values, column.names) for column in columns if column.kind == "category"},
+        {column.title: column.values for column in columns if column.kind == "number"},
+        {column.title: column.values for column in columns if column.kind == "text"},
         features,
     )
 
