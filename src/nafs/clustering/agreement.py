@@ -46,9 +46,9 @@ def rand_index(first: Labels, second: Labels, n_clusters: int) -> float:
 
 
 def overlaps(labels: Labels, partitions: Labels, n_clusters: int) -> NDArray[np.float64]:
-    """How much of each cluster other partitions find: the overlap (Jaccard) with its best match in each.
+    """The overlap (Jaccard) of each cluster with its best match in a partition, averaged over partitions.
 
-    The mean over all partitions: 1 if every partition has this cluster, node by node.
+    1 means that every partition has exactly this cluster.
 
     Examples
     --------
@@ -69,14 +69,15 @@ def overlaps(labels: Labels, partitions: Labels, n_clusters: int) -> NDArray[np.
 def vote(
     partitions: Labels, weights: NDArray[np.float64], start: Labels, n_clusters: int, rounds: int = 2
 ) -> Labels:
-    """The partition that gives each node the cluster most partitions give it.
+    """The partition by vote: each node gets the cluster that most partitions assign to it.
 
     Parameters
     ----------
     partitions : ndarray of int, shape (count, n)
     weights : ndarray of shape (count,)
     start : ndarray of int, shape (n,)
-        The clusters of the others are renamed so that they match these, or the last winner, best.
+        The clusters of all partitions are first renumbered to match these, then the last winner, as well as
+        possible.
     n_clusters : int
     rounds : int
 

@@ -3,19 +3,19 @@
 Candidates come from every head at every number of hops of one sweep. None of them is right everywhere, and
 no criterion that is computed from the graph alone picks the right one: modularity prefers clusters of even
 size, assortativity prefers too many hops, the variance that clusters explain prefers too few. But wrong
-partitions are wrong in different ways. Each candidate therefore votes with the weight of its mean agreement
-(adjusted Rand index) with all others, times its assortativity, both to the fourth power.
+partitions are wrong in different ways. Each candidate therefore votes with a weight: its mean agreement
+(adjusted Rand index) with all others times its assortativity, both to the fourth power.
 
-Most heads split a group that holds half of the graph, so they would outvote those that do not. Candidates by
-the head ``absorbed``, which can leave such a group whole, therefore hold a vote of their own where there are
-several numbers of hops. Its winner is taken if its agreement times its modularity, the criterion for the
-number of clusters, is higher than that of the other vote, and its assortativity is not lower.
+Most heads split a group that holds half of the graph, and would outvote those that do not. If there are
+several numbers of hops, the candidates of the head ``absorbed``, which can leave such a group whole,
+therefore vote separately. The winner of that vote is used if its agreement times its modularity, the
+criterion for the number of clusters, is higher than in the other vote, and its assortativity is not lower.
 
 Starting from the winner, the mixture is fitted once more at each number of hops. The number of hops is chosen
 where the result stays closest to the vote.
 
-Large graphs: candidates are partitions of a sample of the nodes, and the last mixture assigns the others.
-Half of the sample are neighbors of the other half, so that the sample has edges to judge by.
+For large graphs, candidates are partitions of a sample of the nodes, and the last mixture assigns the other
+nodes. Half of the sample are neighbors of the other half, so that the sample has enough edges.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from nafs.clustering.number import NUMBERS, ROWS, choose_number, number_curve
 from nafs.graph import Adjacency
 
 SAMPLE = 5000  # nodes whose partitions are compared
-AGREES = 0.5  # adjusted Rand index with the consensus from which on a candidate is said to agree
-DOUBTFUL = 0.35  # mean agreement below which the clusters are probably not there
+AGREES = 0.5  # adjusted Rand index with the consensus at which a candidate counts as agreeing
+DOUBTFUL = 0.35  # mean agreement below which the clusters are probably not real
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
-_ENOUGH_HOPS = 3  # numbers of hops from which on uneven clusters have a vote
-_POWER = 4  # of agreement and assortativity, in the weight of a vote
-_UNRELATED = 0.1  # assortativity up to which edges are taken to say nothing about clusters
+_ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
+_POWER = 4  # exponent of agreement and assortativity in the weight of a vote
+_UNRELATED = 0.1  # assortativity below which edges are assumed to say nothing about clusters
 _STEPS = 50  # of the last mixture
 _BLOCK = 1 << 14  # rows multiplied at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """Clusters, and how sure they are.
+    """Clusters, and how reliable they are.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Clustering:
     curve : dict
         For each number of hops, the agreement of its candidates with the labels.
     numbers : dict
-        Where the number of clusters was chosen: the criterion at each number that was tried.
+        If the number of clusters was chosen: the criterion for each number that was tried.
     reasons : tuple of str
     """
 
@@ -89,7 +89,7 @@ class Clustering:
 
 
 class _Winner(NamedTuple):
-    """What a vote has decided, and how well the candidates and the edges fit it."""
+    """The result of a vote, and how well the candidates and the edges fit it."""
 
     labels: Labels
     agreement: float
@@ -103,30 +103,29 @@ class _Winner(NamedTuple):
 
 
 class ClusterSearch:
-    """The rows of a sweep that clusters are looked for in; another seed or number needs no other sweep.
+    """The embeddings of one sweep, ready to be clustered with any seed and any number of clusters.
 
     Parameters
     ----------
     sweep : iterable of (int, ndarray of shape (n, d))
-        Numbers of hops and embeddings. An embedding is not kept, so it may be a buffer that is used again.
+        Numbers of hops and embeddings. Embeddings are not kept, so they may share one buffer.
     most_clusters : int, optional
-        The largest number of clusters that will be asked for; by default the largest that is tried where the
-        number is chosen.
+        The largest number of clusters that will be requested; by default the largest that "auto" tries.
     graph : Adjacency, optional
         Its edges weigh the candidates, merge small clusters into large ones, and help to choose the number
         of clusters.
     sample : int
         Nodes whose partitions are compared.
     allocate : callable
-        Makes the arrays that hold a few numbers of every node for each number of hops, perhaps in files.
+        Allocates arrays with a few values per node for each number of hops, in memory or in files.
 
     Attributes
     ----------
     heads : tuple of str
-        The heads that make candidates. Set it to leave some out, to see what they contribute; one
-        besides ``absorbed`` must be left, and ``merged`` counts only where there is a graph.
+        The heads that produce candidates. Set it to leave some out and see what they contribute. At least one
+        head besides ``absorbed`` is needed, and ``merged`` works only with a graph.
     weigh_by_edges : bool
-        Whether the assortativity of a candidate counts in its vote.
+        Whether votes are weighted by the assortativity of the candidates.
 
     Examples
     --------
@@ -191,7 +190,7 @@ class ClusterSearch:
         return number_curve(parts, edges, len(rows) - 1, seed)
 
     def cluster(self, n_clusters: int | str, seed: int = 0) -> Clustering:
-        """The consensus, with the number of clusters chosen first where it is "auto"."""
+        """The consensus; if the number of clusters is "auto", it is chosen first."""
         if n_clusters != "auto":
             return self.consensus(int(n_clusters), seed)
         if self.n_nodes < 4:
@@ -214,7 +213,7 @@ class ClusterSearch:
         n_clusters : int
             At most ``most_clusters``.
         seed : int
-            Of the starts of all heads.
+            Seed of the starts of all heads.
 
         Returns
         -------
@@ -284,7 +283,7 @@ class ClusterSearch:
         return np.array(labels), np.array(hops), np.array(heads)
 
     def _vote(self, candidates: Labels, n_clusters: int) -> _Winner:
-        """What candidates agree on, weighted by their agreement and, if there are edges, assortativity."""
+        """The vote of the candidates, weighted by agreement and, if there are edges, assortativity."""
         mean = pairwise_agreement(candidates, n_clusters).sum(axis=1) - 1
         quality = np.maximum(mean / max(1, len(candidates) - 1), 1e-9)
         edges = self._edges
@@ -337,7 +336,7 @@ def _draw(n_nodes: int, size: int, graph: Adjacency | None) -> NDArray[np.int64]
 
 
 def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int, *, in_files: bool = False) -> int:
-    """Bytes that a search holds, about; ``in_files``: but for what is allocated in files."""
+    """Approximate bytes that a search holds; ``in_files``: without the arrays that are kept in files."""
     most = NUMBERS[-1] if n_clusters is None else n_clusters
     size = max(SAMPLE, 10 * most)
     others = 2 * n_nodes * 2 * most if n_nodes > size and not in_files else 0

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 TYPICAL = 5
 _REASONS = 3  # in the words of one cluster
-_LIFT, _SHARE = 1.5, 0.25  # how much more often, and how often, a value occurs in a cluster that it names
-_DEVIATIONS = 0.6  # by which the mean of a cluster differs in a column that names it
+_LIFT, _SHARE = 1.5, 0.25  # a value that names a cluster occurs this much more often, and this often
+_DEVIATIONS = 0.6  # standard deviations by which the mean of a cluster must differ in a column that names it
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_WORDS = 50_000
 _MOST_TEXTS = 100_000
@@ -23,17 +23,17 @@ _SHORT = 28  # letters of a value in a name
 
 @dataclass(frozen=True)
 class Cluster:
-    """One cluster as people read it.
+    """One cluster in words.
 
     Attributes
     ----------
     name : str
-        Short; no two clusters have the same one.
+        Short and unique.
     words : str
         What distinguishes it, in a sentence.
     size : int
     cohesion : float
-        Mean cosine of its nodes with its centre: 1 where all vectors point the same way.
+        Mean cosine of its nodes with its centre: 1 if all vectors point the same way.
     typical : list of int
         Rows of the nodes closest to its centre.
     """
@@ -47,7 +47,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class NodeFacts:
-    """What is known of the nodes, to describe clusters with.
+    """Known facts about the nodes, used to describe clusters.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ def describe_clusters(
         The embedding.
     ids : sequence of n ids
     facts : NodeFacts, optional
-        Without any, clusters are named after their most typical node.
+        Without facts, clusters are named after their most typical node.
 
     Returns
     -------
@@ -247,7 +247,7 @@ def _add_features(
     matrix: Any,
     names: Sequence[str],
 ) -> None:
-    """Feature columns: words of a bag of words, or numbers that lie high or low."""
+    """Feature columns: frequent words of a bag of words, or unusually high or low numbers."""
     sums = member @ matrix
     sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, np.float64)
     if sp.issparse(matrix):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NARROW = 1024  # columns; up to here directions come from the columns' own products
+_NARROW = 1024  # columns; up to this many, directions come from the matrix of column products
 
 Rows = NDArray[np.float32]
 
@@ -20,11 +20,11 @@ class Directions:
     Attributes
     ----------
     rows : ndarray of float32, shape (m, columns)
-        Z V: what is left of each row along the directions, in the order of their singular values.
+        Z V: the coordinates of each row along the directions, by falling singular value.
     sizes : ndarray of float64, shape (columns,)
         The singular values.
     axes : ndarray of float32, shape (d, columns)
-        V, which other rows of the embedding can be mapped with.
+        V, to map other rows of the embedding.
     """
 
     rows: Rows
@@ -33,7 +33,7 @@ class Directions:
 
     @classmethod
     def of(cls, matrix: NDArray[Any], n_columns: int) -> Directions:
-        """The leading directions of a matrix; an approximation where it is wide.
+        """The leading directions of a matrix; approximate if it is wide.
 
         Examples
         --------
@@ -59,7 +59,7 @@ class Directions:
         return unit_rows(self.rows[:, :n_columns])
 
     def left(self, first: int, last: int) -> Rows:
-        """Left singular vectors number ``first`` to ``last`` (without it); those of size 0 are 0."""
+        """Left singular vectors ``first`` to ``last`` (exclusive); those with singular value 0 are 0."""
         sizes = self.sizes[first:last]
         kept = sizes > 1e-6 * max(float(self.sizes.max(initial=0)), 1e-30)
         factors = np.where(kept, 1 / np.where(kept, sizes, 1), 0).astype(np.float32)
@@ -67,6 +67,6 @@ class Directions:
 
 
 def unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows scaled to length 1; rows of zeros stay."""
+    """Rows scaled to length 1; zero rows stay zero."""
     sizes = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return np.asarray(rows / np.where(sizes > 0, sizes, 1)[:, None])

@@ -15,7 +15,7 @@ Table = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Edges between some nodes of a graph, which are numbered anew; each edge is listed in both directions.
+    """Edges between some nodes of a graph, renumbered from 0; each edge is listed in both directions.
 
     Attributes
     ----------
@@ -100,8 +100,8 @@ def _by_chance(table: Table) -> float:
 def merge_clusters(table: Table, n_clusters: int, *, absorb: bool = False) -> NDArray[np.int64]:
     """Merge clusters along the edges, two at a time.
 
-    The parts of one large group have many edges between them, whatever the size of the group. Clusterings
-    that prefer clusters of even size, as K-means does, cannot leave it whole; this can.
+    The parts of one large group have many edges between them, whatever the size of the group. Methods that
+    prefer clusters of even size, such as K-means, split such a group; this one can keep it whole.
 
     Parameters
     ----------
@@ -111,7 +111,8 @@ def merge_clusters(table: Table, n_clusters: int, *, absorb: bool = False) -> ND
         The number of clusters to arrive at.
     absorb : bool
         Merge the two clusters with the largest share of the smaller one's edges between them, so that large
-        clusters absorb small ones; by default, the two with the most edges for the product of their degrees.
+        clusters absorb small ones; by default, the two with the most edges relative to the product of their
+        degrees.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """A mixture of Gaussians on the rows of an embedding's leading directions.
 
-The mixture has one covariance for all clusters. That is K-means with a metric of its own: directions along
-which the nodes of every cluster spread count for less.
+The mixture has one covariance for all clusters. That is K-means with a fitted metric: directions in which all
+clusters spread widely count for less.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from nafs.clustering.measures import modularity
 from nafs.graph import Adjacency
 
-_ENOUGH = 1e-3  # gain in log-likelihood for each node below which a fit is done
-_WARM_UP = 10  # steps of K-means before
+_ENOUGH = 1e-3  # gain in log-likelihood per node at which a fit stops
+_WARM_UP = 10  # steps of K-means before the mixture
 _FLOOR = 1e-3  # added to the covariance, relative to the mean variance of all points
 
 
@@ -37,13 +37,13 @@ def mixture(
     points : ndarray of shape (n, d)
     n_clusters : int
     graph : Adjacency, optional
-        Of several starts the one counts whose clusters have the highest modularity in this graph; without
-        it, the likeliest. (The likeliest mixture is often one that follows the noise.)
+        Among several starts, the clusters with the highest modularity in this graph are chosen; without a
+        graph, the likeliest ones. (The likeliest mixture often follows the noise.)
     seed : int
     n_init : int
         Starts from K-means.
     start : ndarray of int, optional
-        Clusters to start from besides.
+        Clusters of an additional start.
     max_iter : int
         Steps of each start.
     most : int
@@ -84,7 +84,7 @@ class Mixture(NamedTuple):
     likelihood: float
 
     def scores(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Log density under each cluster, less what is the same for all clusters."""
+        """Log density under each cluster, without terms that all clusters share."""
         scores: NDArray[np.float64] = (points @ self.whiten) @ self.means.T
         scores += self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means)
         return scores
@@ -101,8 +101,8 @@ def fit_mixture(
 ) -> Mixture:
     """Expectation and maximisation from given clusters.
 
-    With one covariance for all, whitening makes each step two products of the size of K-means' own; a
-    general mixture takes one for each cluster.
+    With one covariance for all, whitening reduces each step to two products of the size that K-means needs; a
+    general mixture needs one for each cluster.
     """
     n, d = points.shape
     squares = points.T @ points

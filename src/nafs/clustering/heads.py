@@ -1,4 +1,4 @@
-"""Ways to cluster the rows of one embedding. They err differently, which is what makes a vote useful.
+"""Heads: ways to cluster the rows of one embedding. They err in different ways, which makes a vote useful.
 
 Every head takes leading directions, the number of clusters and a random generator, and returns a cluster for
 each row.
@@ -27,9 +27,9 @@ from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.kmeans import centers_of, kmeans, nearest_center
 
 Labels = NDArray[np.int64]
-MORE = 2  # clusters that are merged, relative to the number of clusters to arrive at
-_STEPS = 30  # of each iteration; heads that have not converged then still take part in the vote
-_SQUARED = 40  # left singular vectors whose products ``subspace`` takes; their number grows with the square
+MORE = 2  # number of clusters before merging, relative to the number wanted
+_STEPS = 30  # iterations at most; heads that have not converged by then still vote
+_SQUARED = 40  # most left singular vectors in ``subspace``; the number of products grows quadratically
 
 
 def partitions(
@@ -39,7 +39,7 @@ def partitions(
     edges: Edges | None = None,
     names: Sequence[str] | None = None,
 ) -> Iterator[tuple[str, Labels]]:
-    """Name and clusters of some heads, by default of all that can be used: merging needs edges."""
+    """Name and clusters of some heads; by default of all that can be used, since merging needs edges."""
     wanted = ALL_HEADS if names is None else names
     for name in wanted:
         if name in HEADS:

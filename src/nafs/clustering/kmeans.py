@@ -1,8 +1,8 @@
-"""K-means from a start of its own; and from inner products, for few rows of many columns.
+"""K-means by greedy k-means++; and K-means from inner products, for few rows of many columns.
 
 For the latter, distances to the mean c of a cluster C need no means: with G = X Xᵀ,
 |x_i - c|² = G_ii - 2 Σ_{j∈C} G_ij / |C| + Σ_{j,l∈C} G_jl / |C|².
-All starts go through one product, and columns count only once, when G is made.
+All starts share one product, and the number of columns matters only once, for computing G.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _STEPS = 300
-_LARGE = 1 << 26  # values; beyond that K-means works on samples
-_FEW = 4096  # rows; up to here K-means of wide matrices goes by inner products
+_LARGE = 1 << 26  # values; larger matrices are clustered in mini-batches
+_FEW = 4096  # rows; up to this many, wide matrices are clustered by inner products
 
 
 def kmeans_by_seed(matrix: NDArray[Any], n_clusters: int, n_init: int) -> Callable[[int], NDArray[np.int64]]:
@@ -100,7 +100,7 @@ def kmeans_of_products(products: NDArray[Any], n_clusters: int, seed: int, n_ini
     Parameters
     ----------
     products : ndarray of shape (n, n)
-        Inner products of the rows, best of centred ones.
+        Inner products of the rows, preferably centred.
     n_clusters : int
     seed : int
     n_init : int
@@ -135,7 +135,7 @@ def kmeans_of_products(products: NDArray[Any], n_clusters: int, seed: int, n_ini
 
 
 def _seeds(products: NDArray[Any], count: int, rng: np.random.Generator) -> list[int]:
-    """Rows far from each other: each the best of a few drawn in proportion to the squared distance."""
+    """Rows far from each other: each is the best of a few drawn in proportion to the squared distance."""
     own = np.diag(products)
     chosen = [int(rng.integers(len(own)))]
     nearest = _squares(products, own, chosen)[0]

@@ -11,7 +11,7 @@ from nafs.graph import Adjacency
 
 
 def best_assignment(truth: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.int64]:
-    """The class that each cluster stands for, one to one, so that most nodes agree; -1 for spare clusters.
+    """The one-to-one assignment of clusters to classes on which most nodes agree; -1 for unassigned clusters.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def agreement(truth: NDArray[Any], clusters: NDArray[Any]) -> dict[str, float]:
 
 
 def modularity(graph: Adjacency, clusters: NDArray[Any]) -> float:
-    """Newman's modularity: the share of edges within clusters, less what random edges would have.
+    """Newman's modularity: the share of edges within clusters, less the share expected by chance.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def modularity(graph: Adjacency, clusters: NDArray[Any]) -> float:
 
 
 def conductance(graph: Adjacency, clusters: NDArray[Any]) -> float:
-    """Mean over clusters of the edges that leave over the smaller volume of cluster and rest; low is good."""
+    """Mean conductance: edges leaving a cluster over the smaller volume of the cluster and its complement."""
     within, volumes = _within(graph, clusters)
     smaller = np.minimum(volumes, volumes.sum() - volumes)
     # A cluster that holds every edge leaves nothing to compare with: the worst value, not the best.

@@ -1,9 +1,9 @@
-"""The number of clusters: where different heads agree most and the graph agrees with them.
+"""The number of clusters: where different heads agree most with each other and with the graph.
 
-At each number k a few heads cluster a few embeddings of the sweep. Their mean agreement is high where k
-clusters are really there, and also for one coarse split of everything. Modularity tells that case apart: it
-grows with every further group that the edges know, and stops growing after the last. The product of both has
-its peak at the number of clusters. Peaks are flat, so the smallest number within 5 % of the best is taken.
+At each number k a few heads cluster a few embeddings of the sweep. Their mean agreement is high where the
+graph really has k clusters, but also for a coarse split of everything. Modularity rules that out: it grows
+with every further group that the edges show, and stops growing after the last. The product of both peaks at
+the number of clusters. Peaks are flat, so the smallest number within 5 % of the best is chosen.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from nafs.clustering.edges import Edges, modularity_of
 from nafs.clustering.heads import partitions
 
 NUMBERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24)
-TOLERANCE = 0.05  # of the best value; smaller differences are noise
-ROWS = 2000  # of each embedding that are clustered
+TOLERANCE = 0.05  # share of the best value; smaller differences are noise
+ROWS = 2000  # rows of each embedding that are clustered
 
 
 def number_curve(
@@ -30,7 +30,7 @@ def number_curve(
     embeddings : list of Directions
         With the same rows.
     edges : Edges, optional
-        Among the rows; without them the agreement alone counts.
+        Among the rows; without edges, only the agreement counts.
     most : int
         The largest number to try.
     seed : int

@@ -1,4 +1,4 @@
-"""The leading directions of an embedding, which clusters are looked for in."""
+"""Project an embedding onto its leading directions, for clustering."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NARROW = 1024  # columns; up to here directions come from the columns' own products
+_NARROW = 1024  # columns; up to this many, directions come from the matrix of column products
 
 
 def project(matrix: NDArray[Any], n_columns: int, seed: int = 0) -> NDArray[np.float64]:
@@ -18,18 +18,18 @@ def project(matrix: NDArray[Any], n_columns: int, seed: int = 0) -> NDArray[np.f
     matrix : ndarray of shape (n, d)
     n_columns : int
     seed : int
-        Of the approximation that wide matrices are given.
+        Seed of the approximation for wide matrices.
 
     Returns
     -------
     ndarray of float64, shape (n, min(n_columns, n, d))
-        A row of zeros stays.
+        Zero rows stay zero.
     """
     from sklearn.utils.extmath import randomized_svd
 
     n_columns = min(n_columns, *matrix.shape)
     largest = max(abs(float(matrix.max())), abs(float(matrix.min()))) or 1.0
-    kind = np.float32 if matrix.dtype == np.float32 else np.float64  # whole numbers have no directions
+    kind = np.float32 if matrix.dtype == np.float32 else np.float64  # integers become floats
     matrix = np.asarray(matrix / largest, kind)
     if matrix.shape[1] <= _NARROW:
         _, vectors = np.linalg.eigh(_products(matrix))

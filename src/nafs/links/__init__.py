@@ -1,4 +1,4 @@
-"""Links: pairs hidden from a graph, and scores of pairs."""
+"""Links: edges hidden from a graph, and scores of pairs of nodes."""
 
 from nafs.links.head import LinkHead, PairNumbers
 from nafs.links.ranking import ranking_measures

@@ -1,9 +1,9 @@
-"""The link head: a logistic regression over a handful of numbers of a pair.
+"""The link head: a logistic regression on a few numbers that describe a pair of nodes.
 
-An embedding tells which nodes are alike, the edges tell which nodes meet. How much each of them counts
-differs between graphs: citations follow the topic, products what is bought together with them. The weights
-are fitted on hidden edges against pairs without an edge, drawn uniformly and, with less weight, in proportion
-to degrees: without the latter the head would mostly learn that hubs have many links.
+An embedding shows which nodes are similar, the edges show which nodes are close. Which matters more depends
+on the graph: citations follow the topic, co-purchases follow earlier purchases. The weights are fitted on
+hidden edges against pairs without an edge, drawn uniformly and, with less weight, in proportion to degrees;
+otherwise the head would mostly learn that hubs have many links.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NUMBERS = {
     "degrees": "well-connected nodes",
     "degree difference": "a hub and a node with few links",
 }
-BY_DEGREE = 1 / 3  # weight of a non-edge drawn by degree, relative to one that is drawn uniformly
+BY_DEGREE = 1 / 3  # weight of a non-edge drawn by degree, relative to one drawn uniformly
 _BLOCK = 1 << 16  # pairs at a time
 
 
@@ -40,7 +40,7 @@ class PairNumbers:
     Parameters
     ----------
     graph : Adjacency
-        Hidden edges must not be in it.
+        Without the hidden edges.
     matrix : ndarray of shape (n, d)
         An embedding.
     """
@@ -73,7 +73,7 @@ class PairNumbers:
         at, shared = shared_neighbors(self.graph, pairs)
         common = np.bincount(at, minlength=len(pairs)).astype(np.float64)
         allocated = np.bincount(at, weights=1 / self.degrees[shared], minlength=len(pairs))
-        # A node without edges counts as one with a single edge: only in a split are its edges hidden.
+        # A node without edges counts as one with a single edge: in a split, its edges may be hidden.
         d, e = self.degrees[first], self.degrees[second]
         return np.column_stack(
             [
@@ -128,7 +128,7 @@ class LinkHead:
         values = numbers.of(np.concatenate(groups))
         truth = np.arange(len(values)) < len(edges)
         weights = np.repeat([1.0, 1.0, BY_DEGREE], [len(group) for group in groups])
-        weights[truth] = weights[~truth].sum() / len(edges)  # so that both kinds have the same say
+        weights[truth] = weights[~truth].sum() / len(edges)  # so that both kinds have the same total weight
         means, spreads = values.mean(axis=0), values.std(axis=0)
         spreads = np.where(spreads > 0, spreads, 1)
         model = LogisticRegression(max_iter=1000)
@@ -136,7 +136,7 @@ class LinkHead:
         return cls(*(tuple(map(float, row)) for row in (model.coef_[0], means, spreads)))
 
     def score(self, numbers: PairNumbers, pairs: Pairs) -> NDArray[np.float64]:
-        """Scores of pairs; only their order means something."""
+        """Scores of pairs; only their order is meaningful."""
         return np.asarray(self.contributions(numbers.of(pairs)).sum(axis=1))
 
     def contributions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What the edges say about pairs of nodes. Nothing of size n × n is made."""
+"""Edges and shared neighbors of pairs of nodes, without any n × n matrix."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def are_edges(graph: Adjacency, pairs: Pairs) -> NDArray[np.bool_]:
 def shared_neighbors(graph: Adjacency, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The neighbors that the nodes of each pair share.
 
-    Only the shorter of two neighbor lists is read, so that hubs cost no more than their partners.
+    Only the shorter of the two neighbor lists is read, so that pairs with hubs are not expensive.
 
     Parameters
     ----------
@@ -62,5 +62,5 @@ def shared_neighbors(graph: Adjacency, pairs: Pairs) -> tuple[NDArray[np.int64],
     neighbors = graph.indices[starts + np.arange(len(at))].astype(np.int64)
     ends = np.column_stack([other[at], neighbors])
     both = are_edges(graph, ends)
-    both &= (neighbors != other[at]) & (neighbors != short[at])  # a self-loop is no shared neighbor
+    both &= (neighbors != other[at]) & (neighbors != short[at])  # a self-loop is not a shared neighbor
     return at[both], neighbors[both]

@@ -11,8 +11,8 @@ HITS = (10, 50, 100)
 def ranking_measures(edges: NDArray[np.float64], others: NDArray[np.float64]) -> dict[str, float]:
     """AUC, AP, Hits@10, 50 and 100, and MRR of the scores of edges against those of other pairs.
 
-    Every edge is compared with all of the other pairs. Hits@k is the share of the edges that score above all
-    but fewer than k of them; MRR is the mean of 1 / rank, where a tie counts half.
+    Every edge is compared with all other pairs. Hits@k is the share of edges that fewer than k other pairs
+    outscore; MRR is the mean of 1 / rank, where a tie counts as half a rank.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Hidden edges: what link prediction is judged by, and what the number of hops for it is chosen with.
+"""Hidden edges, to evaluate link prediction and to choose its number of hops.
 
-Nothing of size n × n is made: pairs are drawn at random and looked up among the sorted edges.
+No n × n matrix is built: pairs are drawn at random and looked up among the sorted edges.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nafs.graph import Graph
 
 @dataclass(frozen=True, eq=False)
 class LinkSplit:
-    """A graph without its hidden edges, and pairs to judge: hidden edges and as many pairs that are none.
+    """A graph without its hidden edges, and pairs to score: hidden edges and as many non-edges.
 
     ``hard`` holds non-edges whose ends were drawn in proportion to their degree, as the ends of edges are.
     """

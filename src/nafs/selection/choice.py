@@ -42,9 +42,9 @@ class Choice:
     score : str
         For links: the score with the highest AUC.
     head : LinkHead, optional
-        For links: what scores pairs of nodes, fitted on the hidden edges.
+        For links: the head that scores pairs of nodes, fitted on the hidden edges.
     clustering : Clustering, optional
-        For clusters: the clusters that the number of hops was chosen with, and how sure they are.
+        For clusters: the clusters that the number of hops was chosen with, and how reliable they are.
     """
 
     n_hops: int
@@ -63,7 +63,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """The inputs for choosing the number of hops.
+    """The inputs of the search for the number of hops.
 
     ``held`` counts the bytes in use by copies of the inputs. ``remake`` recomputes structural features from a
     graph, because hidden edges must not influence them.
@@ -82,7 +82,7 @@ class Question:
     def sweep(
         self, graph: Adjacency, narrow: Features, ladder: tuple[int, ...], *, held: int = 0
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Embeddings of the narrow features for each step of the ladder, beside ``held`` bytes."""
+        """Embeddings of the reduced features for each step of the ladder; ``held`` bytes are in use."""
         method = replace(self.method.method(ladder[-1]), ensemble="mean")
         held += self.held + narrow.nbytes
         return memory.sweep(

@@ -1,7 +1,7 @@
 """The number of hops for clusters, and the clusters, from the features and the edges alone.
 
-One sweep over a few leading directions of the features gives an embedding for each number of hops. See
-:mod:`nafs.clustering.consensus` for what is done with them.
+One sweep over a few leading directions of the features gives an embedding for each number of hops.
+:mod:`nafs.clustering.consensus` describes how they are clustered.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
 from nafs.smoothing.method import AUTO
 
-LIBRARIES = 96 << 20  # bytes that scikit-learn and linear algebra take beyond those of every command
+LIBRARIES = 96 << 20  # bytes of scikit-learn and linear algebra beyond those of every command
 COLUMNS = 256  # leading directions of the features
-HOPS = LADDER[: LADDER.index(20) + 1]  # more smoothing adds no candidates that the others would follow
+HOPS = LADDER[: LADDER.index(20) + 1]  # more hops add only candidates that are outvoted
 
 
 def search_clusters(question: Question) -> ClusterSearch:
@@ -55,7 +55,7 @@ def choose_for_clusters(question: Question) -> Choice:
 
 
 def _wanted(question: Question) -> int | str:
-    """The number of clusters, or "auto" where the user does not give one."""
+    """The number of clusters, or "auto" if the user sets none."""
     count = question.preparations.n_clusters
     if count is None or count == AUTO:
         return AUTO

@@ -66,7 +66,7 @@ class Preparation:
 
     @property
     def checksum(self) -> str:
-        """What identifies the preparation: its kind, its centre, and a CRC-32 of each fitted array."""
+        """The identity of the preparation: its kind, its centre, and a CRC-32 of each fitted array."""
         arrays = (self.scale, self.shift, self.common, self.directions)
         numbers = ("none" if array is None else f"{crc_of(array):08x}" for array in arrays)
         return "-".join([self.kind, self.center, *numbers])
@@ -126,9 +126,9 @@ def prepare(features: Features, graph: Adjacency, kind: str = "none", center: st
         rows)) + 1, then scales rows to length 1. "standardize" scales columns to mean 0 and deviation 1.
     center : {"none", "mean", "stationary"}
         Row that is subtracted from all rows. "mean" is the mean row. "stationary" is the mean row weighted by
-        degree, the limit of smoothing a connected graph by the random walk. It is taken over the whole graph:
-        small components would lose all their information to a centre of their own. Sparse features become
-        dense.
+        degree, the limit of smoothing a connected graph by the random walk. It is computed over the whole
+        graph: with one centre per component, small components would lose all their information. Sparse
+        features become dense.
 
     Returns
     -------

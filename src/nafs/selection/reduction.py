@@ -1,7 +1,8 @@
 """Reduce wide features to fewer columns before smoothing.
 
 Smoothing treats every column the same, so a linear map of the columns commutes with it. Smoothing therefore
-adds nothing to the error of the reduction, except for the weights of the hops, which see reduced rows.
+adds nothing to the error of the reduction, except that the weights of the hops are computed from reduced
+rows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from nafs.graph import Features, read_features
 
 REDUCTIONS = ("svd", "random")
 _ITERATIONS = 5
-_SPARE = 10  # directions beyond those wanted, which speed up convergence
+_SPARE = 10  # extra directions that speed up convergence
 _SAMPLE = 1 << 17  # rows that the directions are found from
 _VALUES = 1 << 19  # per block of rows
 
@@ -103,7 +104,7 @@ def projected(features: Features, directions: NDArray[np.float32]) -> Features:
 
 
 def reduction_nbytes(n_nodes: int, n_features: int, n_columns: int) -> int:
-    """Bytes that a reduction takes besides the features and the result."""
+    """Bytes that a reduction needs besides the features and the result."""
     width = min(n_columns + _SPARE, n_features)
     return 28 * n_features * width + 24 * min(_VALUES, n_nodes * n_features)
 

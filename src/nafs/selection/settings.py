@@ -18,10 +18,10 @@ FULL = "full"
 class Preparations:
     """Preparation of the features, validated on construction; see :class:`nafs.NAFS` for the meaning.
 
-    ``dim`` is the width of what is smoothed: a number, "full" for all columns of the features, or "auto" for
-    at most 256. ``structure`` says whether structural columns stand beside the features that a graph has:
-    "none", a number of columns, or "auto", which decides by hidden edges if the number of hops is "auto" too,
-    and is "none" otherwise. ``seed`` applies to structural features and clusters.
+    ``dim`` is the number of columns that are smoothed: a number, "full" for all columns of the features, or
+    "auto" for at most 256. ``structure`` adds structural columns to the features of a graph: "none", a number
+    of columns, or "auto", which decides by hidden edges if the number of hops is "auto" too, and is "none"
+    otherwise. ``seed`` applies to structural features and clusters.
     """
 
     preprocessing: str | None = None
@@ -45,7 +45,7 @@ class Preparations:
         object.__setattr__(self, "seed", check_hops(self.seed, "seed"))
 
     def _check_count(self, name: str, words: tuple[str | None, ...]) -> None:
-        """Check that a setting is one of some words, or a number from 1 on."""
+        """Check that a setting is one of some words, or a positive integer."""
         value = getattr(self, name)
         if value is None or isinstance(value, str):
             if value not in words:

@@ -1,7 +1,7 @@
 """Structural columns beside features: whether they help, decided without labels.
 
-Some edges are hidden. Structural features of the remaining graph are put beside the features with different
-shares of the squared length of a row, and the share that best tells hidden edges from other pairs is chosen.
+Some edges are hidden. Structural features of the remaining graph are put beside the features, with different
+shares of the squared length of a row. The share that best separates hidden edges from other pairs is chosen.
 For clusters there is one exception: features can have clear groups that the edges hardly follow. If two
 halves of many columns find the same clusters, the features stay alone, whatever the edges say.
 """
@@ -21,12 +21,12 @@ from nafs.links import score_links, split_links
 from nafs.selection.reduction import reduce
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)
-ENOUGH = 0.005  # an AUC this close to the best is as good
+ENOUGH = 0.005  # an AUC this close to the best is as good as the best
 HOPS = (0, 1, 3, 8)
 MANY = 64  # columns; with fewer, the edges decide alone
 AGREEMENT = 0.1  # adjusted Rand index of the clusters that two halves of the columns find
 _CLUSTERS = 8
-_HIDDEN = 0.05  # share of the edges, twice
+_HIDDEN = 0.05  # share of the edges in each of the two hidden sets
 _MOST_HIDDEN = 10_000
 
 Sweep = Callable[[Adjacency, Features, tuple[int, ...]], Iterator[tuple[int, NDArray[np.float32]]]]
@@ -60,7 +60,7 @@ def choose_structure(
     make : callable
         Makes structural features from a graph.
     sweep : callable
-        Gives the embeddings of features along some numbers of hops.
+        Returns the embeddings of features for some numbers of hops.
     goal : {"clusters", "links"}
 
     Returns
@@ -94,7 +94,7 @@ def choose_structure(
         curve[share] = max(float(roc_auc_score(truth, score)) for score in scores)
     best = max(curve.values())
     good = [share for share, value in curve.items() if value >= best - ENOUGH]
-    # Good features stay alone; others have to earn their weight, so that noise hardly has any.
+    # Good features stay alone; weak ones get only the weight that they earn, so that noise gets hardly any.
     share = 0.0 if 0.0 in good else max(good)
     quality = f"hidden edges are recognised with an AUC of {curve[share]:.3f}"
     if share == 0:
@@ -104,7 +104,7 @@ def choose_structure(
 
 
 def halves_agreement(graph: Adjacency, features: Features, sweep: Sweep, seed: int = 0) -> float:
-    """Adjusted Rand index of the clusters that two halves of the columns find; 0 where columns are few."""
+    """Adjusted Rand index of the clusters that two halves of the columns find; 0 if there are few columns."""
     from sklearn.metrics import adjusted_rand_score
 
     n, f = features.shape
