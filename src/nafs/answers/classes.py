@@ -2,8 +2,8 @@
 
 The strength of the regression is chosen by the log-loss of cross-validation on the labelled nodes. The same
 held-out predictions then set a temperature: logits are divided by the number that makes the held-out labels
-likeliest, so that of the nodes predicted with probability 0.8, about 80 % are right. The accuracy that is
-reported is that of the held-out predictions.
+likeliest, so that about 80 % of the nodes predicted with probability 0.8 are right. The reported accuracy is
+that of the held-out predictions.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ class Classification:
         Predicted class of each node, as a position in ``classes``.
     probabilities : ndarray of shape (n, classes)
     known : ndarray of int, shape (n,)
-        The label; -1 where there was none.
+        The label; -1 if there was none.
     accuracy, deviation : float or None
-        Of held-out labelled nodes, mean and deviation over folds; ``None`` where there were too few labels.
+        Accuracy on held-out labelled nodes, mean and deviation over folds; ``None`` if there were too few
+        labels.
     notes : tuple of str
         What the user should know before trusting this.
     """
@@ -66,11 +67,11 @@ class Classification:
         return html_table(rows, caption=caption, header=["id", "predicted", "probability", "label"])
 
     def explain(self) -> str:
-        """How far the prediction can be trusted, a line each."""
+        """How far the predictions can be trusted, one line each."""
         return "\n".join(self.notes)
 
     def to_arrow(self) -> Any:
-        """An Arrow table: id, predicted class, its probability, and the label where there was one."""
+        """An Arrow table: id, predicted class, its probability, and the label if there was one."""
         import pyarrow as pa
 
         labels = pa.array(np.maximum(self.known, 0), mask=self.known < 0)
@@ -124,7 +125,7 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     present, counts = np.unique(codes, return_counts=True)
     names = known.classes
     _check(present, len(nodes))
-    points = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths mean the same
+    points = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths are comparable
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
     single = present[counts == 1]
     if len(single):

@@ -47,7 +47,7 @@ class Clusters:
         return self.clustering.labels
 
     def explain(self) -> str:
-        """How the clusters were found and how far they can be trusted, a line each."""
+        """How the clusters were found and how far they can be trusted, one line each."""
         return self.clustering.explain()
 
     def to_arrow(self) -> Any:
@@ -90,7 +90,7 @@ def _shown(value: object) -> str:
 def clusters_of(
     matrix: NDArray[Any], ids: Any, clustering: Clustering, graph: Graph | None = None
 ) -> Clusters:
-    """A clustering with its clusters described by the features of a graph, where they have names."""
+    """A clustering with its clusters described by the features of a graph, if these have names."""
     facts = None
     if graph is not None and graph.features is not None and graph.feature_names is not None:
         facts = NodeFacts(features=(graph.features.matrix, list(graph.feature_names)))

@@ -78,7 +78,7 @@ class Embedding:
         return len(self.matrix)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The vectors, so that NumPy and scikit-learn take an embedding as it is."""
+        """The vectors, so that NumPy and scikit-learn accept an embedding as an array."""
         return np.array(self.matrix, dtype=dtype, copy=bool(copy)) if copy else np.asarray(self.matrix, dtype)
 
     @property
@@ -182,15 +182,15 @@ class Embedding:
         k : int
         ids : id or sequence of ids, optional
         score : {"head", "inner", "cosine"}, optional
-            The link head looks at vectors and edges; it is there, and the default, if the hops were chosen
-            for links. Otherwise the default is "inner".
+            The link head uses vectors and edges. It is available, and the default, if the hops were chosen
+            for links; otherwise the default is "inner".
         exact, n_threads, progress
             As in :meth:`similar`.
 
         Returns
         -------
         Arrow table
-            source, target, score; by the head also the reason, such as neighbors that both have.
+            source, target, score; with the link head also the reason, such as shared neighbors.
         """
         import pyarrow as pa
 
@@ -226,7 +226,7 @@ class Embedding:
         Parameters
         ----------
         n_clusters : int or "auto"
-            "auto" tries many numbers and takes the one that the candidates agree on best.
+            "auto" tries many numbers and chooses the one on which the candidates agree best.
         graph : Graph, or anything that :func:`nafs.embed` takes, optional
             Its edges help to choose the number, and its feature names to describe the clusters.
         seed : int
@@ -262,7 +262,7 @@ class Embedding:
         labels : mapping of id to class, or sequence of classes with None where unknown, optional
             By default the labels that came with the graph.
         seed : int
-            Of the folds that the accuracy is estimated with.
+            Seed of the folds for estimating the accuracy.
 
         Returns
         -------
@@ -302,19 +302,19 @@ class Embedding:
         height: int = 720,
         n_threads: int | None = None,
     ) -> Any:
-        """A page to explore: inside a notebook, or in a file.
+        """An interactive page: in a notebook, or in a file.
 
         Parameters
         ----------
         graph : Graph, optional
-            What was embedded, to show degrees, hops and neighbours.
+            The embedded graph, to show degrees, hops and neighbours.
         columns : data frame, optional
-            Facts about the nodes to colour by, filter by and search for. Its ids are in the column called id
-            or in the one that holds those of the nodes.
+            Facts about the nodes to colour by, filter by and search for. Its ids are in the column named id,
+            or in the one that holds the ids of the nodes.
         path : path, optional
             Write the page here (.html) instead of showing it.
         height : int
-            Of the page in the notebook, in pixels.
+            Height of the page in the notebook, in pixels.
         n_threads : int, optional
 
         Returns
@@ -323,7 +323,7 @@ class Embedding:
         """
         from importlib import import_module
 
-        # The page is made from embeddings, so it is imported only when someone asks for it.
+        # The page depends on embeddings, so it is imported only on demand.
         return import_module("nafs.report.notebook").explore(
             self, graph, columns, path=path, height=height, n_threads=check_threads(n_threads)
         )
@@ -398,7 +398,7 @@ class Embedding:
         """Read an embedding written by :meth:`write`, any table keyed by id, or a matrix.
 
         With a graph, only the vectors of its nodes are returned, in its order. With a memory limit, large
-        tables are read by way of files.
+        tables are read through temporary files.
         """
         matrix, ids, labels, about = read_embedding(path, graph, memory_limit=memory_limit)
         return cls(matrix, ids, None if labels is None else read_labels(labels), about)

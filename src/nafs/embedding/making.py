@@ -52,7 +52,7 @@ def embed(
         As in :class:`nafs.NAFS`.
     dim : int, "auto" or "full"
         Width of the embedding ("concat": for each r). Wider features are reduced to this many columns before
-        smoothing, which gives the same as reducing the embedding; the choice says what is lost. "auto"
+        smoothing, which has the same effect as reducing the embedding; the choice states the loss. "auto"
         reduces features of more than 256 columns to 256 unless the ensemble is "max", which depends on the
         columns themselves. "full" keeps all columns. Without features: the number of structural features,
         by default 128.
@@ -62,7 +62,7 @@ def embed(
         Structural columns beside the graph's features: none, or a number of them. "auto" adds them where
         hidden edges show that they help, if the number of hops is "auto" too; otherwise it adds none.
     seed : int
-        Of structural features, and of clusters.
+        Seed of structural features and of clusters.
     state_dtype, n_threads, memory_limit, engine, work_dir
         As in :class:`nafs.NAFS`.
     dtype : {"float32", "float16"}
@@ -130,17 +130,17 @@ def cluster(
     memory_limit: int | str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Clusters:
-    """Clusters of a graph's nodes, by the consensus of many partitions at many numbers of hops.
+    """Cluster the nodes of a graph, by the consensus of many partitions at many numbers of hops.
 
     Parameters
     ----------
     graph : Graph, anything that :func:`embed` takes, or an Embedding
-        The vectors of an embedding are clustered as they are, and the options below have no effect on them.
+        The vectors of an embedding are clustered as they are; the options below then have no effect.
     n_clusters : int or "auto"
     r, weighting, distance, preprocessing, center, dim, structure, n_threads, memory_limit, progress
         As in :func:`embed`.
     seed : int
-        Of the partitions, and of structural features where the graph has none.
+        Seed of the partitions, and of structural features if the graph has no features.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is near a node in the embedding, and which links are missing."""
+"""Nearest nodes in the embedding, and missing links."""
 
 from nafs.similarity.index_file import write_index
 from nafs.similarity.likely_links import likely_links, reasons_of

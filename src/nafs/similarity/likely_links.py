@@ -21,12 +21,12 @@ from nafs.links.pairs import are_edges, shared_neighbors
 from nafs.similarity.nearest import ShareDone
 from nafs.similarity.suggestions import suggest_pairs
 
-ALL_PAIRS = 500_000  # pairs; a graph with no more of them has all of them scored
+ALL_PAIRS = 500_000  # pairs; in a graph with no more than this many, all are scored
 _SPARE = 20  # candidates by vectors per suggestion
 _FEWEST = 10_000  # candidates in a whole graph, by vectors and by shared neighbors
 _FEWEST_OF_NODE = 1000  # candidates of one node
 _NEAR = 32  # candidates by shared neighbors for each node
-_HUB = 1000  # neighbors; a node with more says little about pairs of them, and makes too many
+_HUB = 1000  # neighbors; a hub with more says little about its neighbors, and would add too many pairs
 _WORK = 1 << 22  # paths of length two that are followed at a time
 _NAMED = 3  # shared neighbors that a reason names
 

@@ -1,4 +1,4 @@
-"""Tasks that judge embeddings, ours or others': clustering, link prediction, classification."""
+"""Tasks that evaluate embeddings of any origin: clustering, link prediction, classification."""
 
 from nafs.links import LinkSplit, score_links, split_links
 from nafs.tasks.class_vote import embeddings_for_classes, evaluate_class_vote

@@ -1,7 +1,7 @@
 """Node classification from several embeddings: the best few on the validation nodes vote.
 
-With few labels, which number of hops and which scaling is best is decided by a handful of validation nodes,
-and the single best is often there by luck. The mean probability of the three best is steadier.
+With few labels, only a handful of validation nodes decide which number of hops and which scaling are best,
+and the single best choice is often luck. The mean probability of the three best is more stable.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def evaluate_class_vote(
     Parameters
     ----------
     embeddings : iterable of ndarray of shape (n, d)
-        Each is used as it is, with rows of length 1, and with centred rows of length 1. They are read one by
-        one and not kept.
+        Each is used in three forms: unchanged, with rows of length 1, and with centred rows of length 1. They
+        are read one by one and not kept.
     graph : Graph
         With labels.
     splits : sequence of dicts, optional
@@ -96,7 +96,7 @@ def evaluate_class_vote(
 
 
 def embeddings_for_classes(graph: Graph, settings: Settings) -> Iterator[NDArray[np.float32]]:
-    """Embeddings to choose from: several numbers of hops, with prepared features and with the plain ones."""
+    """Candidate embeddings: several numbers of hops, with prepared and with plain features."""
     kinds = (AUTO, "none") if settings.preprocessing == AUTO else (settings.preprocessing,)
     for kind in kinds:
         chosen = replace(settings, preparations=replace(settings.preparations, preprocessing=kind))
@@ -106,13 +106,13 @@ def embeddings_for_classes(graph: Graph, settings: Settings) -> Iterator[NDArray
 
 def _scalings(matrix: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
     points = np.asarray(matrix, np.float64)
-    yield points / (np.linalg.norm(points, axis=1).mean() or 1.0)  # so that strengths mean the same
+    yield points / (np.linalg.norm(points, axis=1).mean() or 1.0)  # so that strengths are comparable
     yield unit_rows(points)
     yield unit_rows(points - points.mean(axis=0))
 
 
 def _voter(points: NDArray[np.float64], codes: NDArray[Any], part: Split) -> _Voter:
-    """The regression whose strength is best on the validation nodes."""
+    """The regression with the strength that is best on the validation nodes."""
     from sklearn.linear_model import LogisticRegression
 
     train, validation, test = part["train"], part["validation"], part["test"]

@@ -19,13 +19,13 @@ Split = dict[str, NDArray[np.int64]]
 def random_splits(
     graph: Graph, *, train: float = 0.1, validation: float = 0.1, count: int = 10
 ) -> list[Split]:
-    """Splits of the labelled nodes, each class in proportion; the rest is for testing.
+    """Stratified random splits of the labelled nodes; nodes outside train and validation are for testing.
 
     Parameters
     ----------
     graph : Graph
     train, validation : float
-        Shares; of each class at least one node each.
+        Shares of each class, at least one node of it.
     count : int
 
     Returns
@@ -63,7 +63,8 @@ def evaluate_classification(
     Parameters
     ----------
     matrix : ndarray of shape (n, d)
-        An embedding of any origin; it is scaled as a whole to rows of mean length 1, its columns are not.
+        An embedding of any origin. It is scaled as a whole to rows of mean length 1; columns are not scaled
+        separately.
     graph : Graph
         With labels.
     splits : sequence of dicts, optional
@@ -79,7 +80,7 @@ def evaluate_classification(
 
     matrix = check_rows(matrix, graph)
     codes = _codes(graph)
-    matrix = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths mean the same
+    matrix = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths are comparable
     how = (
         f"logistic regression, {len(splits)} given split(s)"
         if splits
@@ -98,7 +99,7 @@ def evaluate_classification(
 
 
 def labelled_parts(graph: Graph, splits: Sequence[Split]) -> tuple[NDArray[np.int32], list[Split]]:
-    """The classes, and the nodes of each split that have one; checked."""
+    """The classes, and the labelled nodes of each split; raises if a split cannot be used."""
     codes, labelled = _codes(graph), []
     for split in splits:
         parts = {name: nodes[codes[nodes] >= 0] for name, nodes in split.items()}
@@ -112,7 +113,7 @@ def labelled_parts(graph: Graph, splits: Sequence[Split]) -> tuple[NDArray[np.in
 
 
 def _best_model(matrix: NDArray[Any], codes: NDArray[Any], parts: Split) -> Any:
-    """The regression whose strength does best on the validation nodes."""
+    """The regression with the strength that is best on the validation nodes."""
     from sklearn.linear_model import LogisticRegression
 
     train, validation = parts["train"], parts["validation"]

@@ -1,4 +1,4 @@
-"""Node clustering: clusters of an embedding, judged by classes where there are any, and by the graph."""
+"""Node clustering: clusters of an embedding, evaluated by the classes, if any, and by the graph."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def cluster(
         An embedding of any origin; or embeddings for several numbers of hops, as
         :func:`nafs.pipeline.search_clusters` returns them.
     n_clusters : int or "auto"
-        "auto" is for the consensus, and takes the edges into account where there is a graph.
+        "auto" works with the consensus only; it uses the edges if there is a graph.
     graph : Graph, optional
     method : {"consensus", "mixture", "kmeans"}
-        What several heads and starts agree on, see :mod:`nafs.clustering.consensus`; or a mixture of
-        Gaussians with one covariance on the leading 2 · ``n_clusters`` directions, rows of length 1, of
-        which the start with the highest modularity counts; or K-means on the embedding as it is.
+        The consensus of several heads and starts, see :mod:`nafs.clustering.consensus`; or a mixture of
+        Gaussians with one covariance on the leading 2 · ``n_clusters`` directions, with rows of length 1 and
+        the start of highest modularity; or K-means on the unchanged embedding.
     seed : int
     n_init : int
         Starts of the mixture and of K-means.
@@ -65,7 +65,7 @@ def cluster(
 def _clusters_by_seed(
     matrix: Source, n_clusters: int | str, graph: Graph | None, method: str, n_init: int
 ) -> Callable[[int], NDArray[np.int64]]:
-    """What finds the clusters for a seed; what all seeds have in common is done here, once."""
+    """A function that returns the clusters for a seed. Work that all seeds share is done here, once."""
     check_choice("method", method, METHODS)
     matrix = matrix if isinstance(matrix, ClusterSearch) else np.asarray(matrix)
     edges = None if graph is None or graph.adjacency.directed else graph.adjacency
@@ -88,7 +88,7 @@ def _clusters_by_seed(
 
 
 def _check_number(n_clusters: int | str, n_nodes: int) -> int | None:
-    """The number of clusters; ``None`` where it is to be chosen."""
+    """The number of clusters; ``None`` if it is to be chosen."""
     if n_clusters == "auto":
         return None
     if isinstance(n_clusters, str) or not 1 <= n_clusters <= n_nodes:
@@ -100,12 +100,12 @@ def _check_number(n_clusters: int | str, n_nodes: int) -> int | None:
 
 
 def judge_clusters(clusters: NDArray[np.int64], edges: Adjacency, labels: Labels | None) -> dict[str, float]:
-    """How clusters agree with the labels, where there are some, and with the edges."""
+    """How well clusters agree with the labels, if any, and with the edges."""
     scores: dict[str, float] = {}
     if labels is not None:
         known = labels.known
         scores |= agreement(labels.codes[known], clusters[known])
-    if not edges.directed:  # both are defined for undirected graphs
+    if not edges.directed:  # both are defined for undirected graphs only
         scores["modularity"] = modularity(edges, clusters)
         scores["conductance"] = conductance(edges, clusters)
     return scores
@@ -120,14 +120,14 @@ def evaluate_clustering(
     seeds: int = 10,
     n_init: int = 10,
 ) -> TaskResult:
-    """Cluster an embedding with several seeds and judge the clusters.
+    """Cluster an embedding with several seeds and evaluate the clusters.
 
     Parameters
     ----------
     matrix : ndarray of shape (n, d), or ClusterSearch
         As in :func:`cluster`.
     graph : Graph
-        Its labels judge, where it has some; its edges judge in any case.
+        Clusters are compared with its labels, if it has any, and with its edges.
     n_clusters : int or "auto", optional
         By default the number of classes.
     method : {"consensus", "mixture", "kmeans"}

@@ -1,4 +1,4 @@
-"""Link prediction: hide some edges, embed what is left, and tell hidden edges from pairs that are none."""
+"""Link prediction: hide some edges, embed the remaining graph, and separate hidden edges from non-edges."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Embed = Callable[[Graph], NDArray[Any]]
 
 
 def better_score(matrix: NDArray[Any], split: LinkSplit) -> str:
-    """The product of vectors that tells the validation edges best from pairs without an edge."""
+    """The product of vectors that best separates the validation edges from non-edges."""
     from sklearn.metrics import roc_auc_score
 
     pairs = np.concatenate([split.validation, split.validation_none])
@@ -44,7 +44,7 @@ def evaluate_links(
     validation: float = 0.05,
     test: float = 0.10,
 ) -> TaskResult:
-    """How well hidden edges are told from pairs without an edge, over several splits.
+    """How well hidden edges are separated from non-edges, over several splits.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def evaluate_links(
         The link head, which is fitted on the validation edges (see :mod:`nafs.links.head`), or inner
         product or cosine alone. "auto" is the head.
     validation, test : float
-        Shares of the edges that are hidden; the test edges are judged.
+        Shares of the edges that are hidden; the result is that of the test edges.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def evaluate_links(
 def _scorer(
     matrix: NDArray[Any], split: LinkSplit, score: str
 ) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """What scores pairs: the head fitted on the validation edges, or a product of vectors."""
+    """A function that scores pairs: the head fitted on the validation edges, or a product of vectors."""
     if score in SCORES:
         return lambda pairs: score_links(matrix, pairs, score)
     numbers = PairNumbers(split.graph.adjacency, matrix)

@@ -1,4 +1,4 @@
-"""What a task found: each metric over several seeds or splits."""
+"""The result of a task: each metric over several seeds or splits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TaskResult:
         return float(np.mean(self.values[metric]))
 
     def deviation(self, metric: str) -> float:
-        """Standard deviation of a metric over the runs (their number in the denominator)."""
+        """Population standard deviation of a metric over the runs."""
         return float(np.std(self.values[metric]))
 
     def rows(self) -> list[tuple[str, str]]:
@@ -57,7 +57,7 @@ class TaskResult:
 
 
 def check_rows(embedding: Any, graph: Graph) -> NDArray[Any]:
-    """The matrix of an embedding; raise if it does not have one row of finite numbers for each node."""
+    """The matrix of an embedding; raises if it does not have one row of finite numbers per node."""
     matrix: NDArray[Any] = np.asarray(embedding)
     if matrix.ndim != 2 or len(matrix) != graph.n_nodes or not matrix.shape[1]:
         raise InputError(

@@ -18,7 +18,7 @@ RESULTS = (
     *PARQUET,
     *ARROW,
     *JSON_LINES,
-)  # tables that are results; graphs are read from the first two
+)  # formats of results; graphs are read from the first two only
 _VALUES = 1 << 22  # per block
 
 Blocks = Callable[[int, int], Any]
