@@ -45,8 +45,9 @@ def from_networkx(
     weight : str, optional
         Edge attribute; an edge without it weighs 1. ``None`` ignores weights.
     directed, self_loops
-        As in :func:`nafs.graph.read_adjacency`; by default edges are undirected. missing : {"zeros", "error"}
-    What to do with nodes without features: zeros and a warning, or an error.
+        As in :func:`nafs.graph.read_adjacency`; by default edges are undirected.
+    missing : {"zeros", "error"}
+        What to do with nodes without features: zeros and a warning, or an error.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """The tables of link prediction, clustering and classification, and the one against NDLS made from them.
 
-For every method: the published number, and what is measured here with the settings of its paper. NAFS has a
-second measurement, with one number of hops for everything, chosen without looking. A cell is one seed of
-one method on one data set.
+For every method: the published number, and our measurement with the settings of its paper. NAFS has a second
+measurement, with one number of hops for all data sets, chosen in advance. A cell is one seed of one method on
+one data set.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nafs.rivals.contract import TASKS
 from nafs.rivals.judge import STARTS, STARTS_LARGE, clusters_of, timed
 from nafs.smoothing.method import DEFAULT_R
 
-HOPS = 20  # of the method's default, for every data set
+HOPS = 20  # the method's default, for every data set
 HEADER = ["data set", "method", "metric", "published", "here", f"{HOPS} hops, here", "time", "memory"]
 EXPLANATION = (
     "Rivals have the settings of their papers. NAFS has the hops of its authors' program for each data set "
@@ -39,7 +39,7 @@ EXPLANATION = (
 
 @dataclass(frozen=True)
 class Task:
-    """How methods are compared by one task."""
+    """How methods are compared in one task."""
 
     name: str
     title: str
@@ -56,11 +56,11 @@ class Task:
         return range(count if rival.seeded or self.name != "classification" else 1)
 
     def key(self, name: str, method: str, seed: int) -> str:
-        """Where a measurement is kept."""
+        """The key of a measurement."""
         return f"{self.name}/{name}/{method}/seed {seed}"
 
     def keys(self, name: str, rival: Rival, count: int) -> list[str]:
-        """Where the measurements of all seeds are kept."""
+        """The keys of the measurements for all seeds."""
         return [self.key(name, rival.name, seed) for seed in self.seeds(rival, count)]
 
     def cells(self, name: str, rival: Rival, count: int) -> list[Cell]:
@@ -80,7 +80,7 @@ class Task:
         return nafs(HOPS, DEFAULT_R, variant)
 
     def rivals(self, name: str, tier: str) -> dict[str, Rival]:
-        """The rivals of a tier for a data set, those that are installed."""
+        """The installed rivals of a tier for a data set."""
         nodes = find(name).nodes
         in_tier = rivals_for(self.name, tier, nodes) if nodes else rivals_for(self.name, tier)
         return {rival.name: rival for rival in in_tier.values() if rival.missing is None}
@@ -117,7 +117,7 @@ def nafs(hops: int, r: tuple[float, ...], variant: str) -> Rival:
 
 
 def measure(rival: Rival, name: str, task: str, seed: int) -> Values:
-    """One cell; a rival that does not fit into memory leaves the bytes that it needs."""
+    """One cell; for a rival that does not fit into memory, the bytes that it needs."""
     data = dataset(name)
     try:
         if task == "clustering" and not rival.seeded:
@@ -133,7 +133,7 @@ def measure(rival: Rival, name: str, task: str, seed: int) -> Values:
 
 @lru_cache(maxsize=1)
 def _fitted(rival: Rival, name: str) -> tuple[NDArray[Any], dict[str, float]]:
-    """What a rival without randomness returns, for all seeds of K-means."""
+    """The result of a rival without randomness, shared by all seeds of K-means."""
     return timed(rival, problem_of(dataset(name).graph, "clustering", dataset=name), 0)
 
 
@@ -205,7 +205,7 @@ def write_comparison(task: Task, store: Store, effort: Effort) -> list[Path]:
 
 
 def missing_extra(task: str) -> list[str]:
-    """A remark where rivals cannot run because their extra is not installed."""
+    """A remark if rivals cannot run because their extra is not installed."""
     absent = [rival for rival in RIVALS.values() if task in rival.tasks and rival.missing is not None]
     if not absent:
         return []
@@ -267,7 +267,7 @@ def show_cost(values: Values | None) -> list[str]:
 
 
 def out_of_reach(number: float, values: Sequence[float]) -> bool:
-    """Whether a published number lies above what was measured by two deviations and half a point."""
+    """Whether a published number exceeds the measurement by two deviations and half a point."""
     return number > 100 * (float(np.mean(values)) + 2 * float(np.std(values))) + 0.5
 
 

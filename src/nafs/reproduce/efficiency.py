@@ -55,7 +55,7 @@ def _methods(name: str, tier: str) -> dict[str, Rival]:
 
 
 def key(name: str, method: str) -> str:
-    """Where the seconds of a method on a data set are kept."""
+    """The key of the seconds of a method on a data set."""
     return f"{NAME}/{name}/{method}"
 
 

@@ -1,7 +1,7 @@
-"""docs/reproduction.md: its tables are made from measured cells, its prose is written by hand.
+"""docs/reproduction.md: tables are generated from measured cells, prose is written by hand.
 
-A table stands between ``<!-- NAME -->`` and ``<!-- /NAME -->``. Tables of which no cell is measured stay as
-they are.
+A table stands between ``<!-- NAME -->`` and ``<!-- /NAME -->``. Tables without any measured cell stay as they
+are.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Earlier = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
 def update_page(text: str, store: Store, earlier: Earlier) -> str:
-    """The page with its tables made anew.
+    """The page with its tables generated again.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _fuller(values: Values | None, metrics: Sequence[str], before: str | None, s
 
 
 def _comparison(task: Task, store: Store, earlier: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """A row for each method: for each data set what is published and measured, and the cost on Cora."""
+    """A row for each method: published and measured values for each data set, and the cost on Cora."""
     rows = [
         _row(task, rival.name, task.others.get(rival.name), rival, store, earlier)
         for rival in RIVALS.values()
@@ -138,8 +138,8 @@ def _row(
 def _cost(values: Values) -> list[str]:
     """Wall time, CPU seconds and memory of one fit.
 
-    Other work on the machine makes the wall time longer: the shortest one counts, and none if even that is
-    far above the CPU seconds.
+    Other work on the machine makes the wall time longer, so the shortest one is shown, or none if even that
+    is far above the CPU seconds.
     """
     wall, worked = min(zip(values["seconds"], values["cpu"], strict=True))
     time = seconds([wall]) if wall < 1.5 * worked + 0.01 else ""
@@ -202,12 +202,12 @@ def _missing(store: Store, earlier: Earlier) -> list[str]:
 
 
 def _count(store: Store, keys: Sequence[str]) -> tuple[int, int]:
-    """How many of some cells are measured, and of how many."""
+    """How many of the cells are measured, and how many there are."""
     return sum(key in store for key in keys), len(keys)
 
 
 def _state(counts: Mapping[str, tuple[int, int]], before: Sequence[str]) -> str:
-    """In words what is missing, from the measured and wanted numbers of cells of each method."""
+    """A sentence on what is missing, from the numbers of measured and wanted cells of each method."""
     none = [name for name, (done, _) in counts.items() if not done and name not in before]
     few = [f"{name} ({done})" for name, (done, wanted) in counts.items() if 0 < done < wanted]
     old = [name for name, (done, _) in counts.items() if not done and name in before]
@@ -246,6 +246,6 @@ def _missing_times(store: Store) -> list[str]:
 
 
 def _measured(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table of the rows that hold something; nothing if there are none."""
+    """A table of the rows that are not empty; nothing if there are none."""
     kept = [row for row in rows if any(row[1:])]
     return markdown(header, kept) if kept else []

@@ -1,4 +1,4 @@
-"""What each label-free ingredient contributes, on every data set at hand: where it helps and where it hurts.
+"""What each label-free ingredient contributes on every available data set: where it helps and where it hurts.
 
 The lines of `auto` are measured first, with all seeds; the lines that change one ingredient are measured with
 fewer. Every cell is kept, so an interrupted run can be resumed.
@@ -94,7 +94,7 @@ CLASSIFICATION = (
 
 
 def present(names: Sequence[str]) -> list[str]:
-    """The data sets whose files are there."""
+    """The data sets whose files are available."""
     further = further_graphs()
     return [name for name in names if name in further or (name in CATALOG and is_present(CATALOG[name]))]
 
@@ -112,7 +112,7 @@ def _search(name: str, settings: tuple[tuple[str, Any], ...]) -> ClusterSearch:
 
 
 def _classes_of(graph: Graph) -> int:
-    """Of the labels only their number is used, as every clustering has to be told it."""
+    """Only the number of classes is used, not the labels: every clustering needs that number."""
     assert graph.labels is not None
     return len(graph.labels.classes)
 
@@ -149,7 +149,7 @@ def _classes(name: str, step: Step, _: Sequence[int]) -> Values:
 
 
 def _number(name: str) -> Values:
-    """The number of clusters that is chosen where none is given, and how much the partitions agree then."""
+    """The number of clusters that "auto" chooses, and how much the partitions agree on it."""
     graph = data_of(name).graph
     clustering = search_clusters(Job.of(graph, Settings.of(**AUTO))).cluster("auto")
     return {
@@ -163,7 +163,7 @@ def _number(name: str) -> Values:
 
 @dataclass(frozen=True)
 class Task:
-    """The lines of one task, and what they are judged by. Links have a cell for each split."""
+    """The lines of one task and its metrics. Links have one cell for each split."""
 
     name: str
     datasets: tuple[str, ...]
@@ -185,7 +185,7 @@ class Task:
         ]
 
     def values(self, store: Store, name: str, step: Step, seeds: int) -> Values | None:
-        """What was measured so far of one line on one data set."""
+        """The measurements so far of one line on one data set."""
         return store.together(cell.key for cell in self.cells(name, step, seeds))
 
 
@@ -202,7 +202,7 @@ def number_key(name: str) -> str:
 
 
 def _cells(effort: Effort) -> list[Cell]:
-    """All measurements; what `auto` does comes first."""
+    """All measurements, the lines of `auto` first."""
     by_step = [
         (not step.is_auto, cell)
         for task in TASKS
@@ -234,7 +234,7 @@ def table_of(store: Store, task: Task, metric: str, seeds: int) -> list[list[str
 
 
 def _mean_of_half(measured: Mapping[str, Any], half: Sequence[str], task: Task) -> str:
-    """The mean over a half, or nothing while one of its data sets is missing."""
+    """The mean over a half; empty while one of its data sets is missing."""
     names = [name for name in present(task.datasets) if name in half]
     return mean_of([measured[name] for name in names]) if set(names) <= set(measured) else ""
 

@@ -11,7 +11,7 @@ from nafs.reproduce.quality import CLASSIFIED, HALVES, NAMES, TASKS, Step, Task,
 from nafs.reproduce.store import Store, Values
 
 SEEDS = 10
-# What was to be reached, set before the measurements.
+# Goals, set before the measurements.
 AIMS: dict[str, dict[str, tuple[float, ...]]] = {
     "clustering": {
         "cora": (76, 61, 55),
@@ -36,7 +36,7 @@ AIMS: dict[str, dict[str, tuple[float, ...]]] = {
 
 
 def update_page(text: str, store: Store) -> str:
-    """The page with its tables generated from the cells that are there."""
+    """The page with its tables generated from the measured cells."""
     tables = {"numbers": _numbers(store), "halves": _halves(store)}
     for task in TASKS:
         tables[task.name] = _auto(store, task)
@@ -51,7 +51,7 @@ def _joined(values: Values, metrics: Sequence[str], show: str = "mean") -> str:
 
 
 def _auto(store: Store, task: Task) -> list[str]:
-    """A row for each data set: what was to be reached and what `auto` reaches."""
+    """A row for each data set: the goal and the result of `auto`."""
     (step,) = (step for step in task.steps if step.is_auto)
     first, others = task.metrics[: 3 if task.name == "clustering" else 2], task.metrics[2:]
     rows = []
@@ -81,7 +81,7 @@ def _scores(store: Store, task: Task, step: Step, metrics: Sequence[str]) -> dic
 
 
 def _mean(scores: dict[str, float], names: Sequence[str]) -> float | None:
-    """The mean over some data sets; nothing while one of them is missing."""
+    """The mean over some data sets; empty while one of them is missing."""
     return float(np.mean([scores[name] for name in names])) if set(names) <= set(scores) else None
 
 
@@ -103,7 +103,7 @@ def _steps(store: Store, task: Task, metrics: Sequence[str]) -> list[str]:
 
 
 def _halves(store: Store) -> list[str]:
-    """The best variant of the consensus by one half, and how it does on the other, both ways."""
+    """The best variant of the consensus on one half, and its result on the other half, both ways."""
     task = TASKS[0]
     variants = {
         step.title: _scores(store, task, step, task.metrics)

@@ -49,7 +49,7 @@ RANDOM_HEADER = ["nodes", *(f"{method}, here" for method in METHODS)]
 
 
 def _methods(tier: str) -> dict[str, Rival]:
-    """Those to measure: the trained ones take minutes to hours, and belong to the tier "all"."""
+    """The rivals to measure: trained ones take minutes to hours and belong to the tier "all"."""
     trained = {name: RIVALS[name] for name in _TRAINED if tier == "all" and RIVALS[name].missing is None}
     return _ours() | trained
 
@@ -85,7 +85,7 @@ def _sample(count: int) -> Graph:
 
 
 def sample_key(method: str, count: int) -> str:
-    """Where the seconds of a method for a sample are kept."""
+    """The key of the seconds of a method for a sample."""
     where = PRODUCTS if is_present(find(PRODUCTS)) else "stand-in"
     return f"scalability/{where}/{count}/{method}"
 
@@ -158,7 +158,7 @@ def _random(count: int) -> Graph:
 
 
 def random_key(method: str, count: int) -> str:
-    """Where the seconds of a method for a random graph are kept."""
+    """The key of the seconds of a method for a random graph."""
     return f"random-graphs/{count}/{method}"
 
 

@@ -67,7 +67,7 @@ def fingerprint(roots: tuple[str, ...]) -> str:
 
 
 def used_by(roots: Iterable[str]) -> set[Definition]:
-    """The definitions that some modules or definitions use, directly or through others, and they themselves.
+    """The definitions that some modules or definitions use, directly or indirectly, including themselves.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def used_by(roots: Iterable[str]) -> set[Definition]:
 
 
 def _references(module: str, node: ast.AST, name: str) -> Iterator[Definition]:
-    """What a definition refers to: names of its own module, imported names, and modules named by strings."""
+    """The definitions that a definition refers to: own, imported, or in modules named by strings."""
     if isinstance(node, ast.ImportFrom):
         source = node.module or ""
         yield from ((source, alias.name) for alias in node.names if (alias.asname or alias.name) == name)
@@ -193,7 +193,7 @@ def _path(name: str) -> Path | None:
 
 
 def _kernel_source() -> bytes:
-    """The source of the C++ kernel, if it is there beside the package."""
+    """The source of the C++ kernel, if it is beside the package."""
     import nafs.smoothing
 
     folder = Path(nafs.smoothing.__file__).parent / "kernel"

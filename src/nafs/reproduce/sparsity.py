@@ -1,4 +1,4 @@
-"""Link prediction on PubMed when edges, or the features of nodes, are taken away."""
+"""Link prediction on PubMed after removing edges or the features of nodes."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def _rivals(tier: str) -> list[Rival]:
 
 
 def ours() -> tuple[Rival, Rival]:
-    """NAFS with the paper's hops, and with the same as everywhere."""
+    """NAFS with the paper's hops, and with the same hops as everywhere else."""
     hops, r = published.LINK_HOPS["mean"][DATASET], published.LINK_R[DATASET]
     return nafs(hops, r, "mean"), nafs(HOPS, DEFAULT_R, "mean")
 
 
 def keys(name: str, rate: float, rival: Rival, seeds: int) -> list[str]:
-    """Where the measurements of all seeds are kept."""
+    """The keys of the measurements for all seeds."""
     return [f"{name}/{rate:g} removed/{rival.name}/seed {seed}" for seed in range(seeds)]
 
 

@@ -16,7 +16,8 @@ from nafs.reproduce.store import Store, Values
 class Cell:
     """One measurement, identified by its key.
 
-    ``code`` names what computes it, as :func:`fingerprint` wants it; by default the function ``measure``.
+    ``code`` names the source that computes it, in the form of :func:`fingerprint`; by default the function
+    ``measure``.
     """
 
     key: str

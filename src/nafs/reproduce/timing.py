@@ -99,7 +99,7 @@ def middle(cell: Values | None) -> float:
 
 
 def plain_nafs(graph: Graph, hops: int, r: tuple[float, ...] = DEFAULT_R) -> NDArray[np.float32]:
-    """NAFS-mean as one would write it with SciPy: the kernel's speed is compared with this."""
+    """NAFS-mean as one would write it with SciPy, for comparison with the speed of the kernel."""
     assert graph.features is not None
     X = graph.features.toarray()
     norms = np.linalg.norm(X, axis=1)

@@ -1,8 +1,7 @@
-"""AGC: (I + Â)/2 as often as clusters get tighter.
+"""AGC: smoothing by (I + Â)/2 for as long as clusters get tighter.
 
-After each hop the nodes are clustered by the left singular vectors of what was smoothed; the smoothing
-stops before the mean squared distance within clusters first grows. Those vectors are also what is clustered
-in the end.
+After each hop the nodes are clustered by the left singular vectors of the smoothed features. Smoothing stops
+before the mean squared distance within clusters first grows. The final clusters come from the same vectors.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from nafs.estimator import NAFS
 from nafs.rivals.contract import TASKS, Problem, Progress, Rival
 from nafs.rivals.matrices import left_vectors
 
-_CLUSTERS = 8  # where the task is not clustering and nobody knows their number
+_CLUSTERS = 8  # number of clusters if the task is not clustering
 
 
 def fit(problem: Problem, seed: int, progress: Progress, *, most: int) -> NDArray[np.float32]:

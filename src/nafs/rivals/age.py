@@ -1,9 +1,9 @@
 """AGE: a Laplacian filter, then a linear encoder trained on the most and least similar pairs of nodes.
 
-X̃ = (I - kL)^t X with L = I - D̃^-½ Ã D̃^-½ and k = 2/3. All pairs are ranked by similarity, first of X̃
-and then, every ten epochs, of the embedding: the top ones are positive, as many drawn from the bottom ones
-negative. The encoder Z = X̃W, each row scaled to [0, 1] and to length 1, is trained so that z_i · z_j
-predicts which is which. The share of positive pairs shrinks and that of negative ones grows from ranking to
+X̃ = (I - kL)^t X with L = I - D̃^-½ Ã D̃^-½ and k = 2/3. All pairs are ranked by similarity, first of X̃ and
+then, every ten epochs, of the embedding: the top pairs are positive, and as many pairs drawn from the bottom
+are negative. The encoder Z = X̃W, each row scaled to [0, 1] and to length 1, is trained so that z_i · z_j
+separates the two. The share of positive pairs shrinks and that of negative ones grows from ranking to
 ranking.
 """
 
@@ -35,7 +35,7 @@ def smoothed(problem: Problem, hops: int, k: float = 2 / 3) -> NDArray[np.float3
 def ranked_pairs(
     similarity: NDArray[np.float32], top: float, bottom: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Flat numbers of the most similar pairs, and of as many drawn from the least similar ones."""
+    """Flat indices of the most similar pairs, and of as many drawn from the least similar ones."""
     flat = similarity.ravel()
     positive, low = _count(len(similarity), top), _count(len(similarity), bottom)
     high_bound = np.partition(flat, flat.size - positive)[flat.size - positive]

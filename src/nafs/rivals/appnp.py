@@ -1,7 +1,7 @@
 """APPNP: a network on the features of each node, then ten steps of personalised PageRank over its logits.
 
-H⁰ = MLP(X); Hᵏ⁺¹ = (1 - α) Â Hᵏ + α H⁰. PyG's layer would draw the dropout of edges anew on top of the last
-step's, so that it compounds over the steps: features are dropped instead.
+H⁰ = MLP(X); Hᵏ⁺¹ = (1 - α) Â Hᵏ + α H⁰. PyG's layer would draw a new dropout of edges at each step on top of
+the previous one, so that it compounds; features are dropped instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How every rival that learns from labels is trained: its file only says what its network looks like.
+"""How every rival that learns from labels is trained; its own file only defines its network.
 
 torch is imported inside functions: the package never needs it unless a trained rival is fitted.
 """
@@ -104,7 +104,7 @@ def train_classifier(
 def two_layers(
     X: Any, first: Any, second: Any, dropout: float, *graph: Any, activation: Any = None
 ) -> Forward:
-    """The forward pass of two layers with dropout before each; ``graph`` is what both take besides."""
+    """The forward pass of two layers with dropout before each; ``graph`` holds further arguments of both."""
     from torch.nn.functional import relu
 
     activation = activation or relu

@@ -16,12 +16,12 @@ from nafs.rivals.judge import judge
 from nafs.tasks import random_splits
 
 METRICS = {"links": ("AUC", "AP"), "clustering": ("ACC", "NMI", "ARI"), "classification": ("ACC", "F1")}
-WITHOUT_LABELS = ("modularity", "conductance")  # how clusters are judged where there are no labels
+WITHOUT_LABELS = ("modularity", "conductance")  # how clusters are evaluated without labels
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What several methods reach in one task.
+    """The results of several methods in one task.
 
     ``values`` holds the numbers of each metric, one for each seed, under the method's name; ``skipped`` says
     why a method has none.
@@ -66,7 +66,7 @@ def compare(
     dataset: str = "",
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Comparison:
-    """Judge several methods by one task.
+    """Evaluate several methods in one task.
 
     Parameters
     ----------

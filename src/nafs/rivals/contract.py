@@ -1,8 +1,8 @@
 """What a rival is, and what it may know about a graph.
 
-A rival is asked to solve a :class:`Problem`. The problem holds the graph without everything that judges: no
-labels for clustering and links, the labels of training and validation nodes for classification, and for links
-only the edges that were not hidden. A rival therefore cannot see what it is judged by.
+A rival is asked to solve a :class:`Problem`. The problem holds only what the rival may know: no labels for
+clustering and links, the labels of training and validation nodes for classification, and for links only the
+edges that were not hidden. A rival therefore cannot see the data that it is evaluated on.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Problem:
         Undirected, with features and without labels.
     task : {"links", "clustering", "classification"}
     n_clusters : int
-        Number of classes or clusters; 0 where the task does not need it.
+        Number of classes or clusters; 0 if the task does not need it.
     codes : ndarray of int, optional
         For classification: the class of each training and validation node, -1 for all others.
     train, validation : ndarray of int, optional
@@ -67,7 +67,7 @@ class Problem:
 
 
 class OutOfMemoryError(MemoryLimitError):
-    """A rival would need more memory than there is; ``needs`` says how many bytes."""
+    """A rival needs more memory than is free; ``needs`` is the number of bytes."""
 
     needs = 0
 
@@ -107,11 +107,11 @@ class Rival:
     reference : str
         The paper that defines it.
     extra : str, optional
-        The extra that installs what it needs.
+        The extra that installs its dependencies.
     cost : float
         Seconds on Cora, on one core.
     growth : float
-        The power of the number of nodes with which that grows.
+        Exponent with which the cost grows with the number of nodes.
     seeded : bool
         Whether the seed makes a difference.
     memory : callable
@@ -131,7 +131,7 @@ class Rival:
     memory: Callable[[Graph], int] = dense_bytes
 
     def seconds(self, n_nodes: int = CORA) -> float:
-        """Roughly what it takes on one core for a graph of that size."""
+        """Estimated seconds on one core for a graph of that size."""
         return float(self.cost * (n_nodes / CORA) ** self.growth)
 
     @property
@@ -145,7 +145,7 @@ class Rival:
         return {**self.settings, **tuned(problem.task, {}), **tuned(problem.dataset, {})}
 
     def check(self, task: str) -> None:
-        """Raise one clear line if the rival cannot solve a task or its extra is missing."""
+        """Raise if the rival cannot solve a task or its extra is missing."""
         if task not in self.tasks:
             raise InputError(f"{self.name} cannot do {task}, only {' and '.join(self.tasks)}")
         if self.missing is not None:
@@ -168,7 +168,7 @@ MODULES = {"rivals": ("torch", "torch_geometric", "gensim")}
 
 
 def silent(done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""
 
 
 def problem_of(
@@ -179,12 +179,12 @@ def problem_of(
     split: Mapping[str, NDArray[np.int64]] | None = None,
     dataset: str = "",
 ) -> Problem:
-    """The problem that a graph poses, without the labels that judge.
+    """The problem for a graph, without the labels that are used for evaluation.
 
     Parameters
     ----------
     graph : Graph
-        Undirected. Without features it is given structural ones.
+        Undirected. If it has no features, structural ones are added.
     task : {"links", "clustering", "classification"}
     n_clusters : int, optional
         By default the number of classes.

@@ -1,4 +1,4 @@
-"""C&S: a network that sees features alone; its errors, then its predictions, spread over the edges."""
+"""C&S: a network on the features alone; its errors, then its predictions, are spread over the edges."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """DeepWalk: random walks are sentences, nodes are words, and a skip-gram model embeds them.
 
-The edges alone count. Walks are drawn for all nodes at once on the graph's own neighbour lists.
+Only the edges are used. Walks are drawn for all nodes at once on the graph's neighbour lists.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def fit(
                     yield list(names[walk])
                 try:
                     progress(done + 1, walks)
-                except BaseException as error:  # in a thread of gensim's, which would only wait for more
+                except BaseException as error:  # this is a thread of gensim, which would wait forever
                     self.stopped = error
                     return
 

@@ -1,7 +1,7 @@
-"""FastRP: a very sparse random projection of powers of the random walk; the edges alone count.
+"""FastRP: a very sparse random projection of powers of the random walk; only the edges are used.
 
 N = Σ_k w_k Pᵏ D^β R with P = D⁻¹A and R with entries ±√s of probability 1/(2s) each, 0 otherwise; each
-power's rows are brought to length 1 before they are added.
+power's rows are scaled to length 1 before they are added.
 """
 
 from __future__ import annotations

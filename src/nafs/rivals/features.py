@@ -1,4 +1,4 @@
-"""The features as they are, and their leading singular directions: what the edges must improve on."""
+"""The features as they are, and their leading singular directions: the baselines without edges."""
 
 from __future__ import annotations
 

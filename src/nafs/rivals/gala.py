@@ -4,9 +4,9 @@ Encoder layers are relu(Â H W) with Â = D̃^-½ Ã D̃^-½, decoder layers rel
 B = D̂^-½ (2I - A) D̂^-½, D̂ = 2I + D, whose spectral radius is at most 1; the last layer of each is linear. The
 loss is ½‖X - X̂‖².
 
-The paper and its program leave the settings for citation graphs open. Widths of 400 and 100 are our choice,
-and so are 25 epochs at a rate of 0.005: on Cora the modularity of the clusters, which needs no labels, is
-highest there (0.63, against 0.29 after 12 epochs and 0.50 after 50). After that the network learns single
+The paper and its program do not state the settings for citation graphs. Widths of 400 and 100 are our choice,
+and so are 25 epochs at a rate of 0.005: there the modularity of the clusters on Cora, which needs no labels,
+is highest (0.63, against 0.29 after 12 epochs and 0.50 after 50). After that the network overfits single
 words.
 """
 

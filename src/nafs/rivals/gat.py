@@ -1,6 +1,6 @@
 """GAT: two layers of attention over neighbours, eight heads of eight units in the first.
 
-The published settings train up to some thousand epochs and stop after 100 without progress on validation.
+The published settings train for up to some thousand epochs and stop after 100 without progress on validation.
 """
 
 from __future__ import annotations

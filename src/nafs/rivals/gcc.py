@@ -1,9 +1,10 @@
 """GCC: smoothing, reduction and clustering in one objective, without training.
 
 T = D⁻¹(Â + I) with rows that sum to 1, H = TᵖX, and G, F, W minimise ‖H - G F Wᵀ‖² with one cluster in each
-row of G and WᵀW = I. W starts as the principal directions of H, G and F as K-means of HW. Then, in turns, W
-comes from the SVD of HᵀGF, nodes go to the nearest centre of HW, and centres become means. If the authors
-name no power p, it grows until the loss, relative to ‖H‖², changes by less than 0.01. Features are TF-IDF.
+row of G and WᵀW = I. W starts as the principal directions of H, G and F as K-means of HW. Then the following
+steps repeat: W comes from the SVD of HᵀGF, nodes go to the nearest centre of HW, and centres become means. If
+the authors state no power p, it grows until the loss, relative to ‖H‖², changes by less than 0.01. Features
+are TF-IDF.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from nafs.rivals.contract import Problem, Progress, Rival
 from nafs.rivals.matrices import tf_idf
 from nafs.rivals.tensors import convolution
 
-# The powers that the authors name for these graphs.
+# The powers that the authors state for these graphs.
 POWERS = {"cora": {"power": 12}, "citeseer": {"power": 5}, "pubmed": {"power": 150}, "wiki": {"power": 4}}
 
 

@@ -1,4 +1,4 @@
-"""JK-Net: graph convolutions whose layers all reach the classifier, side by side."""
+"""JK-Net: graph convolutions; the classifier sees the outputs of all layers side by side."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""One measurement: a rival solves a problem, and the same heads judge every rival.
+"""One measurement: a rival solves a problem, and every rival is evaluated in the same way.
 
 Links are scored by inner products, embeddings are clustered by K-means and classified by a logistic
-regression whose strength is chosen on validation nodes. Predictions are judged as they are.
+regression whose strength is chosen on validation nodes. Predictions are evaluated directly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nafs.tasks.result import check_rows
 
 Split = Mapping[str, NDArray[np.int64]]
 LARGE, STARTS_LARGE = 10_000, 3  # nodes, and starts of K-means there
-STARTS = 10  # for each seed, as scikit-learn had by default when the paper was written
+STARTS = 10  # for each seed: scikit-learn's default when the paper was written
 
 
 def judge(
@@ -45,7 +45,7 @@ def judge(
     ----------
     rival : Rival
     graph : Graph
-        Its labels judge; the rival does not see them.
+        With labels for the evaluation; the rival does not see them.
     task : {"links", "clustering", "classification"}
     seed : int
         Of the rival, of the hidden edges and of K-means.
@@ -54,7 +54,7 @@ def judge(
     n_clusters : int, optional
         By default the number of classes.
     score : {"inner", "cosine", "auto"}
-        How pairs are scored for links; "auto" takes the better one on validation edges.
+        How pairs are scored for links; "auto" uses the score that is better on validation edges.
     dataset : str
         Name of a public data set, for settings that authors published.
     progress : callable, optional
@@ -62,9 +62,8 @@ def judge(
     Returns
     -------
     dict
-        AUC and AP; or ACC, NMI, ARI, F1, modularity and conductance; or ACC and F1. Besides, "seconds" of
-        the fit and "bytes", the peak of the memory above what the process held before (where the system
-        tells).
+        AUC and AP; or ACC, NMI, ARI, F1, modularity and conductance; or ACC and F1. Also "seconds" of the fit
+        and "bytes", the peak memory beyond what the process held before (on Linux).
     """
     rival.check(task)
     if task == "links":
@@ -77,7 +76,7 @@ def judge(
 def links(
     rival: Rival, graph: Graph, seed: int, score: str, dataset: str, progress: Progress | None
 ) -> dict[str, float]:
-    """How well hidden edges are told from pairs without an edge."""
+    """How well hidden edges are separated from non-edges."""
     hidden = split_links(graph, seed=seed)
     result, cost = timed(rival, problem_of(hidden.graph, "links", dataset=dataset), seed, progress)
     return {**_ranking(result, hidden, score), **cost}
@@ -86,7 +85,7 @@ def links(
 def clustering(
     rival: Rival, graph: Graph, seed: int, n_clusters: int | None, dataset: str, progress: Progress | None
 ) -> dict[str, float]:
-    """How clusters agree with the labels and with the edges."""
+    """How well clusters agree with the labels and with the edges."""
     problem = problem_of(graph, "clustering", n_clusters=n_clusters, dataset=dataset)
     result, cost = timed(rival, problem, seed, progress)
     return {**clusters_of(result, graph, problem.n_clusters, seed), **cost}
@@ -95,7 +94,7 @@ def clustering(
 def classification(
     rival: Rival, graph: Graph, seed: int, split: Split | None, dataset: str, progress: Progress | None
 ) -> dict[str, float]:
-    """How many test nodes get their class."""
+    """Accuracy on the test nodes."""
     problem = problem_of(graph, "classification", split=split, dataset=dataset)
     assert split is not None  # checked by problem_of
     result, cost = timed(rival, problem, seed, progress)
@@ -103,7 +102,7 @@ def classification(
 
 
 def clusters_of(result: NDArray[Any], graph: Graph, n_clusters: int, seed: int) -> dict[str, float]:
-    """How clusters, or K-means of an embedding, agree with the labels and with the edges."""
+    """How well clusters, or K-means of an embedding, agree with the labels and with the edges."""
     if result.ndim == 2:
         check_rows(result, graph)
         starts = STARTS if len(result) <= LARGE else STARTS_LARGE
@@ -142,5 +141,5 @@ def _classes(result: NDArray[Any], graph: Graph, split: Split) -> dict[str, floa
 def timed(
     rival: Rival, problem: Problem, seed: int, progress: Progress | None = None
 ) -> tuple[NDArray[Any], dict[str, float]]:
-    """What a rival returns, with its "seconds", its "cpu" seconds and its "bytes"."""
+    """The result of a rival, with its "seconds", its "cpu" seconds and its "bytes"."""
     return metered(lambda: rival(problem, seed, progress))

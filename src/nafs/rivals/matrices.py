@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows divided by their length; rows of zeros stay."""
+    """Rows divided by their length; zero rows stay zero."""
     sizes = np.linalg.norm(matrix, axis=1, keepdims=True)
     return np.asarray(np.divide(matrix, sizes, out=np.zeros_like(matrix), where=sizes > 0), np.float32)
 
@@ -39,7 +39,7 @@ def left_vectors(matrix: Any, count: int, *, rounds: int = 4) -> NDArray[np.floa
 
 
 def tf_idf(features: Any) -> Any:
-    """Word counts as TF-IDF with rows of length 1; features with negative values only get that length."""
+    """Word counts as TF-IDF with rows of length 1; features with negative values are only scaled."""
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.preprocessing import normalize
 

@@ -1,4 +1,4 @@
-"""MGAE: a graph autoencoder of linear layers that is solved in closed form, then spectral clustering.
+"""MGAE: a graph autoencoder of linear layers, solved in closed form, then spectral clustering.
 
 A layer maps corrupted features back to clean ones after a graph convolution: it minimises ‖X - Â X̃ W‖² +
 λ‖W‖² in expectation over X̃, in which every feature is dropped with probability p. With C = (ÂX)ᵀ(ÂX) and q
@@ -61,7 +61,7 @@ MGAE = Rival(
     "Wang et al., MGAE: Marginalized graph autoencoder for graph clustering, CIKM 2017",
     cost=3,
     growth=1.5,
-    # The paper's values for Cora; it names none for the other graphs.
+    # The paper's values for Cora; it states none for the other graphs.
     settings={"layers": 3, "noise": 0.4, "ridge": 1e-5},
     seeded=False,
     memory=_memory,

@@ -1,4 +1,4 @@
-"""NDLS: every node is smoothed until it is close to its stationary state, each for as many hops as it needs.
+"""NDLS: every node is smoothed for as many hops as it needs to get close to its stationary state.
 
 Rows of X are scaled to sum 1. K_i is the first hop at which node i is within ε of its stationary state; its
 embedding is 0.85 times the mean of the hops before that, plus 0.15 X_i.
@@ -18,7 +18,7 @@ from nafs.smoothing import stationary_state
 def fit(
     problem: Problem, seed: int, progress: Progress, *, epsilon: float, most: int, keep: float
 ) -> NDArray[np.float32]:
-    """The mean of the hops before each node's own last one, and a share of its features."""
+    """The mean of the hops before each node's last one, plus a share of its features."""
     features = sp.csr_array(problem.features)
     adjacency = problem.graph.adjacency
     sums = np.asarray(abs(features).sum(axis=1)).ravel()

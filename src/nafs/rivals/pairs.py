@@ -6,7 +6,7 @@ weighted cross-entropy of all pairs is
     Σ_ij softplus(s_ij) + Σ_{y_ij = 1} (w softplus(-s_ij) - softplus(s_ij)).
 
 Its gradient is 2 σ(ZZᵀ)Z, summed here over blocks of rows, plus terms of the positive pairs alone. Beyond
-10,000 nodes the first sum is estimated from random pairs, as many as there are positive ones, drawn anew
+10,000 nodes the first sum is estimated from random pairs, as many as there are positive ones, drawn again
 each time.
 """
 
@@ -28,7 +28,8 @@ class AllPairs:
     ----------
     adjacency : Adjacency
     weighted : bool
-        Whether positive pairs weigh as much as all others together (GAE), or each pair the same (DAEGC).
+        Whether positive pairs weigh as much as all others together (GAE), or all pairs have the same weight
+        (DAEGC).
     """
 
     def __init__(self, adjacency: Adjacency, *, weighted: bool = True) -> None:
@@ -70,7 +71,7 @@ def _over_all(z: Any) -> Any:
     step = max(1, _BLOCK // n)
     for top in range(0, n, step):
         rows = z[top : top + step]
-        # Blocks from the diagonal on: what lies below it is the same by symmetry.
+        # Only blocks from the diagonal on: those below it are the same by symmetry.
         chance = torch.sigmoid_(rows @ z[top:].T)
         total[top : top + step] += chance @ z[top:]
         total[top + step :] += chance[:, len(rows) :].T @ rows
@@ -78,7 +79,7 @@ def _over_all(z: Any) -> Any:
 
 
 def _over_some(z: Any, count: int) -> Any:
-    """An estimate of the same from random pairs."""
+    """An estimate of the same gradient from random pairs."""
     import torch
 
     n, total = len(z), torch.zeros_like(z)

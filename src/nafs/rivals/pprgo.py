@@ -1,8 +1,8 @@
 """PPRGo: a network's logits, summed over the 32 nearest nodes by personalised PageRank.
 
-π_i is approximated by pushes: as long as a residual is above ε times the node's degree, a share α of it
-settles and the rest goes to the neighbours. Residuals of a block of nodes are pushed together, so that no
-loop runs over nodes; the invariant and the error bound are those of single pushes.
+π_i is approximated by pushes: while a residual exceeds ε times the node's degree, a share α of it settles and
+the remainder goes to the neighbours. Residuals of a block of nodes are pushed together, so that no loop runs
+over nodes; the invariant and the error bound are those of single pushes.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def fit(
     dropout: float,
     decay: float,
 ) -> tuple[Forward, list[dict[str, Any]]]:
-    """Two layers without constants, then the sum over the nearest nodes."""
+    """Two layers without biases, then the sum over the nearest nodes."""
     import torch
     from torch.nn import Linear
 

@@ -70,7 +70,7 @@ RIVALS: dict[str, Rival] = {
 
 
 def rivals_for(task: str, tier: str = "fast", n_nodes: int = CORA) -> dict[str, Rival]:
-    """The rivals that have a task.
+    """The rivals for a task.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 H = (1 - α) Σ_t αᵗ Âᵗ X, rows of length 1, and the affinity of two nodes is h_i · h_j with degrees d. S²CAG
 takes the leading left singular vectors of D^-½ H, which minimise conductance in that affinity; M-S²CAG the
-leading eigenvectors of HHᵀ - ddᵀ/Σd, which maximise modularity. Clusters are read off by the rotation of
-the vectors that is nearest to a membership matrix.
+leading eigenvectors of HHᵀ - ddᵀ/Σd, which maximise modularity. Clusters follow from the rotation of the
+vectors that is nearest to a membership matrix.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nafs.rivals.tensors import convolution
 def rotate_to_members(vectors: NDArray[np.float32], steps: int = 100) -> NDArray[np.int64]:
     """Clusters nearest to orthonormal vectors: alternate the largest entry of each row and the best rotation.
 
-    The first rotation takes rows that are as orthogonal to each other as possible.
+    The first rotation starts from rows that are as orthogonal to each other as possible.
     """
     rows = unit_rows(vectors)
     count = rows.shape[1]

@@ -44,7 +44,7 @@ SAGSC = Rival(
     fit,
     "Fettal et al., Scalable attributed-graph subspace clustering, AAAI 2023",
     cost=1,
-    # The powers that GCC's authors name; their paper on SAGSC chooses them for each graph as well.
+    # The powers that the authors state for GCC; their paper on SAGSC also chooses them for each graph.
     settings={"power": 10},
     tuned=POWERS,
     seeded=False,

@@ -1,4 +1,4 @@
-"""SGC, SSGC and SIGN: fixed hops of D̃^-½ Ã D̃^-½ on the features, without the classifiers of their papers."""
+"""SGC, SSGC and SIGN: fixed hops of D̃^-½ Ã D̃^-½ on the features, without their classifiers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nafs.rivals.contract import TASKS, Problem, Progress, Rival, dense_bytes
 
 
 def sgc(problem: Problem, seed: int, progress: Progress, *, hops: int) -> NDArray[np.float32]:
-    """One hop alone: Â^k X."""
+    """The last hop alone: Â^k X."""
     return embed(problem.graph, n_hops=hops, r=0.5, weighting="last", dim="full").matrix
 
 

@@ -1,6 +1,6 @@
 """Spectral embedding of the edges alone: leading eigenvectors of D̃^-½ Ã D̃^-½.
 
-For clusters there are as many eigenvectors as clusters, rows of length 1; for all else 64, each times its
+For clustering, as many eigenvectors as clusters, with rows of length 1; for other tasks 64, each times its
 eigenvalue.
 """
 

@@ -1,4 +1,4 @@
-"""A graph as torch sees it, and the loop of rivals that learn without labels.
+"""A graph as tensors, and the training loop of rivals that learn without labels.
 
 torch is imported inside functions: the package never needs it unless a trained rival is fitted.
 """
@@ -19,7 +19,7 @@ from nafs.rivals.contract import Problem, Progress
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Draw torch's random numbers from a seed, and leave the caller's generator as it was."""
+    """Seed torch's random numbers inside the block, and restore the caller's generator."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
@@ -36,7 +36,7 @@ def sparse_tensor(matrix: Any) -> Any:
     matrix = sp.csr_array(matrix)
     matrix.sort_indices()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch calls its CSR tensors a beta
+        warnings.simplefilter("ignore")  # torch warns that CSR tensors are in beta
         return torch.sparse_csr_tensor(
             torch.from_numpy(matrix.indptr.astype(np.int64)),
             torch.from_numpy(matrix.indices.astype(np.int64)),
@@ -66,7 +66,7 @@ def edge_index(adjacency: Adjacency) -> Any:
 
 
 def features_tensor(problem: Problem, *, rows_to_one: bool = False) -> Any:
-    """The features as a dense or CSR tensor, each row divided by its sum where asked for."""
+    """The features as a dense or CSR tensor, with each row optionally divided by its sum."""
     import torch
 
     features = problem.features
@@ -79,7 +79,7 @@ def features_tensor(problem: Problem, *, rows_to_one: bool = False) -> Any:
 
 
 def drop(X: Any, share: float, training: bool) -> Any:
-    """Dropout; of a CSR tensor only stored values are drawn, because zeros stay zeros."""
+    """Dropout; in a CSR tensor only stored values can be dropped, because zeros stay zeros."""
     import torch
     from torch.nn.functional import dropout
 
@@ -97,7 +97,7 @@ def train(
     epochs: int,
     progress: Progress,
 ) -> None:
-    """Minimise what ``step`` returns."""
+    """Minimise the loss that ``step`` returns."""
     for epoch in range(epochs):
         optimizer.zero_grad()
         step().backward()
