@@ -1,6 +1,6 @@
 """Damage files, kill runs and damage work folders for an hour or two; write the counts into the docs.
 
-    python tools/torture.py --mutations 100000 --kills 200
+    python tools/torture.py --mutations 100000 --kills 200 --model-kills 200
 
 The run can be stopped at any time: the same command resumes it. Cases that were handled badly are kept in
 tests/hostile/seeds.json, where the fast tests try them again. After a fix, `--retry` tries them again
@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 SEEDS = ROOT / "tests" / "hostile" / "seeds.json"
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- torture -->", "<!-- /torture -->"
-BATCH = 5000
+BATCH = 1000
 
 
 class Progress:
@@ -118,6 +118,26 @@ def kills(progress: Progress, count: int, seed: int) -> None:
             runs.starter.stop()
 
 
+def model_kills(progress: Progress, count: int, seed: int) -> None:
+    """Kill commands that save and update models until the count is reached."""
+    from killed_models import KilledModels
+
+    from nafs.datasets import power_law
+
+    if progress.done >= count:
+        return
+    with tempfile.TemporaryDirectory(prefix="nafs-torture-") as folder:
+        power_law(20_000, average_degree=8, n_features=64, seed=1).save(Path(folder) / "graph")
+        models = KilledModels(Path(folder) / "graph", folder)
+        try:
+            for i in range(progress.done, count):
+                wrong = models.kill(10_000 * seed + i)
+                bad = [{"bad": "kill", "seed": 10_000 * seed + i, "why": wrong}] if wrong else []
+                progress.add(1, Counter(["bad" if wrong else "well"]), bad)
+        finally:
+            models.starter.stop()
+
+
 def keep(cases: list[list[object]]) -> None:
     """Add cases to those that the fast tests try again."""
     if not cases:
@@ -140,7 +160,7 @@ def totals(folder: Path, part: str) -> Progress:
 
 def write_page(folder: Path) -> None:
     """Put the counts of all seeds between the marks on the page."""
-    files, runs = totals(folder, "mutations"), totals(folder, "kills")
+    files, runs, models = (totals(folder, part) for part in ("mutations", "kills", "models"))
     tried, tables = files.outcomes, files.kinds["tables"]
     rows = [
         ("damaged files tried", files.done),
@@ -151,8 +171,9 @@ def write_page(folder: Path) -> None:
         ("hung", tried["hung"]),
         ("silently wrong", tried["wrong"]),
         ("took too much memory, or a message of several lines", tried["memory"] + tried["message"]),
-        ("kill -9 tried, half of them with a damaged work folder", runs.done),
-        ("of them bad", runs.outcomes["bad"]),
+        ("runs killed (kill -9) and resumed, half of them with a damaged work folder", runs.done),
+        ("commands killed while they built, replaced or updated a saved model", models.done),
+        ("of both bad", runs.outcomes["bad"] + models.outcomes["bad"]),
     ]
     assert sum(count for _, count in rows[2:8]) == files.done
     lines = ["| | count |", "|---|---:|", *(f"| {name} | {count:,} |" for name, count in rows)]
@@ -161,8 +182,9 @@ def write_page(folder: Path) -> None:
         f" {files.fixed} of the files were handled badly, or judged wrongly by the harness, at first; "
         "fixed and tried again."
     )
+    minutes = (files.seconds + runs.seconds + models.seconds) / 60
     about = (
-        f"Written by `make torture` (seeds {seeds}, {(files.seconds + runs.seconds) / 60:.0f} minutes, "
+        f"Written by `make torture` (seeds {seeds}, {minutes:.0f} minutes, "
         f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}).{fixed if files.fixed else ''}"
     )
     text = "\n".join([BEGIN, *lines, "", about, END])
@@ -177,24 +199,28 @@ def main() -> None:
     )
     parser.add_argument("--mutations", type=int, default=100_000, help="damaged files to try")
     parser.add_argument("--kills", type=int, default=200, help="runs to kill")
+    parser.add_argument("--model-kills", type=int, default=200, help="commands to kill that save models")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2, help="processes that read damaged files")
     parser.add_argument(
         "--state", type=Path, default=ROOT / "build" / "torture", help="folder for the counts"
     )
-    parser.add_argument("--only", choices=["mutations", "kills", "page"], help="run only one part")
+    parser.add_argument("--only", choices=["mutations", "kills", "models", "page"], help="run only one part")
     parser.add_argument("--retry", action="store_true", help="try bad cases again with the present code")
     options = parser.parse_args()
     options.state.mkdir(parents=True, exist_ok=True)
-    files, runs = (Progress(options.state, part, options.seed) for part in ("mutations", "kills"))
+    parts = ("mutations", "kills", "models")
+    files, runs, models = (Progress(options.state, part, options.seed) for part in parts)
     if options.retry:
         retry(files)
     if options.only in (None, "mutations"):
         mutations(files, options.mutations, options.seed, options.workers)
     if options.only in (None, "kills"):
         kills(runs, options.kills, options.seed)
+    if options.only in (None, "models"):
+        model_kills(models, options.model_kills, options.seed)
     write_page(options.state)
-    sys.exit(int(bool(files.bad or runs.bad)))
+    sys.exit(int(bool(files.bad or runs.bad or models.bad)))
 
 
 if __name__ == "__main__":

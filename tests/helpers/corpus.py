@@ -1,10 +1,15 @@
 """Small valid files of every kind that is read, and what is called to read them."""
 
+import functools
 import gzip
 import io
 import json
 import pickle
+import tempfile
+import uuid
 import zipfile
+from pathlib import Path
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -132,6 +137,30 @@ def saved_graph():
     }
 
 
+@functools.cache
+def saved_model():
+    """The files of a saved model of a directed, weighted graph with a table, and of one update."""
+    from nafs import read_graph
+    from nafs.model import Model
+    from nafs.pipeline import Settings
+
+    with (
+        tempfile.TemporaryDirectory() as name,
+        mock.patch("nafs.model.storage.uuid.uuid4", return_value=uuid.UUID(int=7)),  # the same bytes always
+    ):
+        folder = Path(name)
+        (folder / "e.csv").write_bytes(text_edges(weighted=True))
+        (folder / "f.csv").write_bytes(mixed_nodes())
+        graph = read_graph(folder / "e.csv", folder / "f.csv", directed=True)
+        settings = Settings.of(n_hops=2, r=(0.0, 0.5), preprocessing="standardize", dim=3, n_threads=1)
+        model = Model.build(graph, settings)
+        model.save(folder / "m")
+        model.update(edges=(["n1", "new"], ["new", "n3"], [1.0, 2.0]), remove_nodes=["n5"])
+        model.save(folder / "m")
+        files = sorted(path for path in (folder / "m").rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
 def graphdata():
     def pickled(value):
         file = io.BytesIO()
@@ -168,6 +197,7 @@ def share(name):
     return 0.2 if tables and call != "embedding npy" else 1.0
 
 
+@functools.cache
 def kinds():
     """By name: the files of a case, which of them is changed, and the names given to the reader."""
     plain = {"e.csv": text_edges()}
@@ -243,6 +273,8 @@ def kinds():
             "z.json",
             "embedding npy",
         ),
+        "model": (saved_model(), "m", "model"),
+        "model with right checksums": (saved_model(), "m", "resealed model"),
         "graphdata": ({"d.npz": graphdata()}, "d.npz", "graphdata"),
         "pickle": ({"ind.x": pickle.dumps(sp.csr_matrix(matrix()), 2)}, "ind.x", "pickle"),
         "pickled graph": (

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from pool import cpu_seconds
+from pool import cpu_seconds, is_paused
 
 LONGEST = 60  # processor seconds after which a run counts as hanging
 COMMAND = ["--engine", "disk", "--hops", "6", "--r", "0,0.5", "--memory-limit", "45MB", "-q"]
@@ -130,28 +130,35 @@ def signalled(words, seconds, number):
     process = subprocess.Popen(nafs(*words), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     time.sleep(seconds)
     process.send_signal(number)
-    try:
-        _, shown = process.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return "hung", ""
-    return process.returncode, shown.decode()
-
-
-def peak_anonymous(words, timeout=300, cwd=None):
-    """Exit code, stderr and largest anonymous memory of a command in bytes, sampled all the time."""
-    process = subprocess.Popen(nafs(*words), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=cwd)
-    rollup, peak, ends = Path(f"/proc/{process.pid}/status"), 0, time.monotonic() + timeout
-    while process.poll() is None and time.monotonic() < ends:
+    left = 60  # seconds, without those that it is paused
+    while left:
         try:
-            for line in rollup.read_text().splitlines():
+            _, shown = process.communicate(timeout=1)
+            return process.returncode, shown.decode()
+        except subprocess.TimeoutExpired:
+            left -= not is_paused(process.pid)
+    process.kill()
+    process.communicate()
+    return "hung", ""
+
+
+def peak_anonymous(words, longest=300, cwd=None):
+    """Exit code, stderr and largest anonymous memory of a command in bytes, sampled all the time.
+
+    It is killed after some processor seconds.
+    """
+    process = subprocess.Popen(nafs(*words), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=cwd)
+    status, peak = Path(f"/proc/{process.pid}/status"), 0
+    while process.poll() is None:
+        try:
+            for line in status.read_text().splitlines():
                 if line.startswith("RssAnon:"):
                     peak = max(peak, int(line.split()[1]) * 1024)
+            if cpu_seconds(process.pid) > longest:
+                process.send_signal(signal.SIGKILL)
+                break
         except (OSError, ProcessLookupError):
             break
         time.sleep(0.005)
-    if process.poll() is None and time.monotonic() >= ends:
-        process.send_signal(signal.SIGKILL)
     _, shown = process.communicate()
     return process.returncode, shown.decode(), peak

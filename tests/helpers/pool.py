@@ -101,7 +101,14 @@ class Victim:
 
 
 def run_cases(cases, workers=2, seconds=SECONDS):
-    """Outcomes of (kind, seed) pairs, in any order."""
+    """Outcomes of (kind, seed) pairs, in any order; what hangs is tried once more by itself."""
+    outcomes = _run_once(cases, workers, seconds)
+    hung = [outcome for outcome in outcomes if outcome.get("bad") == "hung"]
+    again = [case for outcome in hung for case in _run_once([(outcome["kind"], outcome["seed"])], 1, seconds)]
+    return [outcome for outcome in outcomes if outcome not in hung] + again
+
+
+def _run_once(cases, workers, seconds):
     waiting = queue.SimpleQueue()
     for begin in range(0, len(cases), TOGETHER):
         waiting.put(cases[begin : begin + TOGETHER])

@@ -15,6 +15,7 @@ def main():
     import nafs.embedding
     import nafs.engines.disk
     import nafs.graph
+    import nafs.model.new_rows
     import nafs.readers
     import nafs.writers
 

@@ -1,6 +1,7 @@
 """A process that reads damaged files, one case a line: `KIND SEED` in, the outcome as JSON out."""
 
 import csv
+import functools
 import io
 import json
 import random
@@ -56,11 +57,12 @@ def case(folder, entry, seed):
     files, victim, call = entry
     rng = random.Random(seed)
     chosen = victim
-    if victim == "g":  # a saved graph: any of its files
+    if victim in ("g", "m"):  # a saved graph or model: any of its files
         chosen = rng.choice(sorted(files))
+    files = exchanged(rng, files, chosen) if seed and victim == "m" and rng.random() < 0.2 else files
     for name, content in files.items():
         path = folder / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         damaged = mutate(rng, name, content) if name == chosen and seed else content
         path.write_bytes(written(name, damaged))
     try:
@@ -76,11 +78,28 @@ def case(folder, entry, seed):
     return {"bad": "wrong", "why": wrong} if wrong else {"read": True}
 
 
+def exchanged(rng, files, chosen):
+    """The files of a folder without one of them, with one under another's name, or with one twice."""
+    files, other = dict(files), rng.choice(sorted(files))
+    kind = rng.randrange(3)
+    if kind == 0:
+        del files[chosen]
+    elif kind == 1:
+        files[other] = files.pop(chosen)
+    else:
+        files[other] = files[chosen]
+    return files
+
+
 def read(folder, victim, call):  # noqa: PLR0911 - one reader each
     if call == "embedding":
         from nafs.readers.vectors import read_embedding
 
         return read_embedding(folder / victim)
+    if call == "resealed model":
+        reseal(folder / victim)
+    if call in ("model", "resealed model"):
+        return used_model(folder / victim)
     if call == "embedding npy":
         from nafs.readers.vectors import read_embedding
 
@@ -103,6 +122,44 @@ def read(folder, victim, call):  # noqa: PLR0911 - one reader each
     from nafs import read_graph
 
     return read_graph(*(None if name is None else folder / name for name in call))
+
+
+def reseal(folder):
+    """Give a damaged model checksums that fit, as somebody would who wants it to be read."""
+    from nafs._support.checksum import seal
+
+    inner = sorted(folder.glob("changes-*"))
+    with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
+        for path in inner:
+            seal(path)
+            path.rename(Path(aside) / path.name)
+        if folder.exists():
+            seal(folder)
+        for path in inner:
+            (Path(aside) / path.name).rename(path)
+
+
+def used_model(folder):
+    """A model after it was loaded and updated: ids, embedding, and the embedding after the update."""
+    from nafs.model import Model
+
+    model = Model.load(folder, n_threads=1)
+    before = model.ids.tolist(), model.matrix.copy()
+    row = {"about": ["graphs, text"], "group": ["A"], "day": ["2024-05-11"], "size": [3]}
+    model.update(edges=(["n1", "n2"], ["other", "n3"]), features=(["other"], row), tolerance=0.0)
+    return *before, model.matrix
+
+
+@functools.cache
+def whole_model():
+    """What becomes of the model that nobody damaged."""
+    from corpus import saved_model
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in saved_model().items():
+            (Path(folder) / name).parent.mkdir(exist_ok=True, parents=True)
+            (Path(folder) / name).write_bytes(content)
+        return used_model(Path(folder) / "m")
 
 
 def wide_graph(folder):
@@ -129,6 +186,9 @@ def check(folder, call, result):  # noqa: PLR0911 - one reason each
         return difference(folder, call, result)
     if call == "wide":
         call = ("e.csv", "f.csv")
+    if call == "model":
+        same = (np.array_equal(ours, theirs) for ours, theirs in zip(result, whole_model(), strict=True))
+        return "" if all(same) else "another model than was saved"
     if not isinstance(call, tuple):
         return ""
     adjacency = result.adjacency

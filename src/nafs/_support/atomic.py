@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nafs._support.errors import InputError, OutputExistsError, Parameter
+from nafs._support.folders import exchange, lock, locked
 
+_TEMPORARY = re.compile(r"\.(.+)\.[a-z0-9_]{8}\.(?:part|old)")
 _LONGEST = 225  # bytes of a name; temporary names and those of files beside it are longer
 
 
@@ -71,30 +75,116 @@ def _put(part: Path, path: Path, *, force: bool) -> None:
 def whole_folder(path: Path, *, force: bool, contents: Collection[str]) -> Iterator[Path]:
     """Yield a temporary folder that replaces ``path`` on success and is deleted on error.
 
-    An existing folder is replaced only if it holds nothing but ``contents``.
+    An existing folder is replaced only if it holds nothing but ``contents``. What killed programs left under
+    temporary names is removed.
     """
     check_target(path, force=force)
-    if path.exists():
-        if not path.is_dir():
-            raise OutputExistsError(f"{path} is a file, not a folder; it is left alone")
-        foreign = sorted({entry.name for entry in path.iterdir()} - set(contents))
-        if foreign:
-            raise OutputExistsError(f"{path} holds other files ({foreign[0]}); it is left alone")
-    part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    path = Path(os.path.realpath(path))  # a symbolic link is followed, not replaced
+    recover_folder(path)
+    _check_contents(path, contents)
+    _remove_orphans(path, contents)
+    part, handle = _locked_part(path)
     try:
         part.chmod(0o777 & ~_umask())
         yield part
-        old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
-        try:
-            if path.exists():
-                os.replace(path, old / path.name)
-            os.replace(part, path)
-        finally:
-            if not path.exists() and (old / path.name).exists():
-                os.replace(old / path.name, path)
-            shutil.rmtree(old, ignore_errors=True)
+        if force and path.exists():
+            _replace_folder(part, path)
+        else:
+            _put_folder(part, path)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+        os.close(handle)
+
+
+def recover_folder(path: Path) -> None:
+    """Bring back a folder that a program was replacing when it was killed; see :func:`_replace_folder`."""
+    if path.exists() or not path.parent.is_dir():
+        return
+    for old in _temporary(path, "old"):
+        if (old / path.name).is_dir():
+            with suppress(BlockingIOError), locked(old, wait=False):  # or somebody is about to finish
+                os.rename(old / path.name, path)
+                shutil.rmtree(old, ignore_errors=True)
+            return
+
+
+def _check_contents(path: Path, contents: Collection[str]) -> None:
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise OutputExistsError(f"{path} is a file, not a folder; it is left alone")
+    foreign = sorted({entry.name for entry in path.iterdir()} - set(contents))
+    if foreign:
+        raise OutputExistsError(f"{path} holds other files ({foreign[0]}); it is left alone")
+
+
+def _locked_part(path: Path) -> tuple[Path, int]:
+    """A new folder beside ``path``, locked by a handle so that nobody takes it for an orphan."""
+    while True:
+        part = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+        handle = os.open(part, os.O_RDONLY)
+        lock(handle)
+        if part.exists():  # or another program took it for an orphan before it was locked
+            return part, handle
+        os.close(handle)
+
+
+def _put_folder(part: Path, path: Path) -> None:
+    """Rename a finished folder to a name that is free."""
+    try:
+        os.rename(part, path)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise
+        raise OutputExistsError(
+            f"{path} was created by another program in the meantime and is left alone; overwrite it with ",
+            Parameter("force", True),
+        ) from None
+
+
+def _replace_folder(part: Path, path: Path) -> None:
+    """Put a finished folder in the place of another one, which is deleted.
+
+    Where the file system cannot exchange the two in one step, the old one is moved aside first. If the
+    program is killed right then, the next one that reads or writes the folder brings it back.
+    """
+    if exchange(part, path):
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
+    with locked(old):
+        try:
+            os.rename(path, old / path.name)
+            os.rename(part, path)
+        finally:
+            if not path.exists() and (old / path.name).exists():
+                os.rename(old / path.name, path)
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _remove_orphans(path: Path, contents: Collection[str]) -> None:
+    """Delete temporary folders for ``path`` that no living program holds."""
+    for kind, known in (("part", set(contents)), ("old", {path.name})):
+        for orphan in _temporary(path, kind):
+            with suppress(OSError), locked(orphan, wait=False) as is_orphan:
+                inside = {_lasting(entry.name) for entry in orphan.iterdir()}
+                if is_orphan and inside <= known:
+                    shutil.rmtree(orphan, ignore_errors=True)
+
+
+def _temporary(path: Path, kind: str) -> list[Path]:
+    """Folders with temporary names for ``path``."""
+    entries = (entry for entry in path.parent.iterdir() if entry.name.endswith(f".{kind}"))
+    return sorted(
+        entry
+        for entry in entries
+        if _lasting(entry.name) == path.name and entry.name != path.name and entry.is_dir()
+    )
+
+
+def _lasting(name: str) -> str:
+    """The name that something with a temporary name would get."""
+    match = _TEMPORARY.fullmatch(name)
+    return match[1] if match else name
 
 
 def _umask() -> int:

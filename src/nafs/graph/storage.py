@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.atomic import whole_folder
+from nafs._support.atomic import recover_folder, whole_folder
 from nafs._support.errors import InputError
 from nafs._support.json_text import parse_json
 from nafs._support.npy import load_npy
@@ -132,6 +132,7 @@ def _damaged(folder: Path, why: str) -> InputError:
 
 
 def _read_marker(folder: Path) -> dict[str, Any]:
+    recover_folder(folder)
     if not folder.exists():
         raise FileNotFoundError(f"{folder} does not exist")
     if not is_saved_graph(folder):

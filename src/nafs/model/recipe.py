@@ -15,6 +15,7 @@ from nafs.graph.node_columns import listed
 from nafs.readers.mixed import Encoding
 from nafs.selection.preprocessing import Preparation
 from nafs.tables import Balance, TableEncoder
+from nafs.tables.codecs import Text
 
 _PREPARED = ("scale", "shift", "common", "directions")
 
@@ -108,6 +109,21 @@ class Recipe:
         directions = None if self.preparation is None else self.preparation.directions
         return self.n_columns if directions is None else int(directions.shape[1])
 
+    def check(self, n_features: int) -> None:
+        """Raise an error if what was read from a file cannot make this many features of a row."""
+        if self.names is not None and not all(isinstance(name, str) for name in self.names):
+            raise ValueError("its columns have no names")
+        if self.encoding is not None:
+            _check_encoding(self.encoding, self.n_columns)
+        for name in _PREPARED:
+            array = getattr(self.preparation, name, None)
+            shape = (self.n_columns, n_features) if name == "directions" else (self.n_columns,)
+            fits = array is None or (array.shape == shape and array.dtype.kind == "f")
+            if not fits or (array is not None and not np.isfinite(array).all()):
+                raise ValueError(f"prepared_{name}.npy does not fit its columns")
+        if self._width() != n_features:
+            raise ValueError(f"its table makes {self._width()} features, not {n_features}")
+
     def to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """The recipe as values for JSON and arrays."""
         plain: dict[str, Any] = {
@@ -149,6 +165,25 @@ class Recipe:
             encoding = Encoding(encoder, Balance(arrays["balance_factors"], arrays["balance_scores"]))
         names = None if plain["names"] is None else tuple(plain["names"])
         return cls(plain["columns"], names, encoding, preparation, bool(plain["lost"]))
+
+
+def _check_encoding(encoding: Encoding, n_columns: int) -> None:
+    """Raise an error if the columns of a table are encoded in a way that cannot work."""
+    used = encoding.encoder.used
+    if len(encoding.balance.factors) != len(used):
+        raise ValueError("its table has not as many weights as columns")
+    missing: dict[str, Any] = {"number": np.array([np.nan]), "date": np.array([np.nan])}
+    for one in used:
+        codec = one.codec
+        if isinstance(codec, Text):  # encoding would import scikit-learn
+            words = {word for word in codec.words if isinstance(word, str)}
+            if not len(words) == len(codec.words) == len(codec.idf) or codec.idf.dtype.kind != "f":
+                raise ValueError(f"the words of the column {one.column!r:.80} do not fit their weights")
+        elif codec is not None:
+            codec.encode(missing.get(codec.kind, np.array([None])))
+    width = sum(len(one.names()) for one in used)
+    if width != n_columns:
+        raise ValueError(f"its table makes {width} columns, not {n_columns}")
 
 
 def _as_table(rows: Any) -> Any:

@@ -90,8 +90,10 @@ def load_parts(
         graph, kept, alive, arrays = load_base(folder, about, method)
         store = Store(method, graph, kept, n_threads=n_threads, allocate=allocate, limit=limit)
         store.nodes = Nodes(graph.id_array, alive)
+        recipe = Recipe.from_plain(about["recipe"], arrays)
+        recipe.check(kept.features.shape[1])
         parts = Parts(
-            Recipe.from_plain(about["recipe"], arrays),
+            recipe,
             about["settings"],
             Drift.from_plain(about["drift"]),
             bool(about["self_loops"]),

@@ -3,7 +3,8 @@
 ``model.json`` describes the arrays of the base, which never change. Each saved update adds a folder
 ``changes-000001``, ``changes-000002``, ... with the rows that differ. Folders appear when they are complete,
 so a killed run leaves the model before or after the update, never in between. A full run, or a journal that
-has grown to half of the base, writes a new base.
+has grown to half of the base, writes a new base. Every folder has checksums of its files, which are compared
+when the model is loaded. Two programs that save at once hold a lock on the folder while they do.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.atomic import whole_folder
+from nafs._support.atomic import recover_folder, whole_folder
+from nafs._support.checksum import SEAL, check_seal, seal
 from nafs._support.errors import InputError
+from nafs._support.folders import locked
+from nafs._support.json_text import parse_json
 from nafs._support.npy import load_npy
 from nafs.graph import Graph
 from nafs.model.states import Kept, blocks
 from nafs.smoothing.method import Method
 
-FORMAT, VERSION = "nafs model", 2
+FORMAT, VERSION = "nafs model", 3
 MARKER = "model.json"
 _JOURNAL = re.compile(r"changes-\d{6}")
 _UNFINISHED = re.compile(r"\.changes-.*\.part")  # left by a run that was killed
@@ -69,10 +73,10 @@ def save_base(
     token = uuid.uuid4().hex
     if replaces is not None:
         check_place(replaces)
-    names = [MARKER, "graph", "alive.npy", *(f"{name}.npy" for name in (*Kept.names(), *arrays))]
+    names = [MARKER, SEAL, "graph", "alive.npy", *(f"{name}.npy" for name in (*Kept.names(), *arrays))]
     if folder.is_dir() and is_saved_model(folder):
         names += [entry.name for entry in folder.iterdir() if _belongs(entry.name)]
-    with whole_folder(folder, force=force, contents=names) as part:
+    with ExitStack() as until_replaced, whole_folder(folder, force=force, contents=names) as part:
         Graph(graph.adjacency, ids=graph.id_array).save(part / "graph")
         for name, array in kept.arrays().items():
             _write_rows(part / f"{name}.npy", array, graph.n_nodes)
@@ -81,7 +85,9 @@ def save_base(
             np.save(part / f"{name}.npy", array, allow_pickle=False)
         about = {"format": FORMAT, "version": VERSION, "token": token, "arrays": sorted(arrays), **about}
         (part / MARKER).write_text(json.dumps(about, indent=1, ensure_ascii=False), encoding="utf-8")
+        seal(part)
         if replaces is not None:  # writing takes a while
+            until_replaced.enter_context(locked(replaces.folder))
             check_place(replaces)
     return Place(folder.resolve(), token, 0)
 
@@ -132,11 +138,14 @@ def append(place: Place, arrays: dict[str, NDArray[Any]], about: dict[str, Any])
             np.save(part / f"{name}.npy", array, allow_pickle=False)
         text = json.dumps({"arrays": sorted(arrays), **about}, ensure_ascii=False)
         (part / "change.json").write_text(text, encoding="utf-8")
+        seal(part)
         part.chmod(folder.stat().st_mode & 0o777)
-        try:
-            os.rename(part, _change(folder, place.n_changes + 1))
-        except OSError:
-            raise _overtaken(folder) from None
+        with locked(folder):
+            check_place(place)
+            try:
+                os.rename(part, _change(folder, place.n_changes + 1))
+            except OSError:
+                raise _overtaken(folder) from None
     except FileNotFoundError:  # the folder was replaced while this was written
         raise _overtaken(folder) from None
     finally:
@@ -163,21 +172,22 @@ def damaged(folder: Path, why: str) -> InputError:
 
 def read_about(folder: Path) -> dict[str, Any]:
     """What model.json says."""
+    recover_folder(folder)
     if not folder.exists():
         raise FileNotFoundError(f"{folder} does not exist")
     if not is_saved_model(folder):
         raise InputError(f"{folder} is not a saved model: it has no {MARKER}")
     try:
-        about = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        about = parse_json((folder / MARKER).read_bytes())
         kind, version = about["format"], about["version"]
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         raise damaged(folder, f"{MARKER} does not describe a model") from None
     if kind != FORMAT:
         raise damaged(folder, f"{MARKER} does not describe a model")
     if version != VERSION:
         raise InputError(
-            f"{folder} was saved by another version of nafs (format {version}, this one reads {VERSION}); "
-            "build it again with nafs embed --keep"
+            f"{folder} was saved by another version of nafs (format {version!s:.40}, this one reads "
+            f"{VERSION}); build it again with nafs embed --keep"
         )
     return dict(about)
 
@@ -191,7 +201,9 @@ def reading(folder: Path) -> Iterator[None]:
         raise
     except FileNotFoundError as error:
         raise damaged(folder, f"{Path(str(error.filename)).name} is missing") from None
-    except (KeyError, TypeError, AttributeError, ValueError, EOFError, IndexError) as error:
+    except ValueError as error:
+        raise damaged(folder, f"{error}") from None
+    except (KeyError, TypeError, AttributeError, EOFError, IndexError) as error:
         raise damaged(folder, f"{type(error).__name__}: {error}") from None
 
 
@@ -199,12 +211,14 @@ def load_base(
     folder: Path, about: dict[str, Any], method: Method
 ) -> tuple[Graph, Kept, NDArray[np.bool_], dict[str, NDArray[Any]]]:
     """The base; its arrays stay on disk until they are needed, and the files are never written to."""
+    check_seal(folder)
     graph = Graph.load(folder / "graph")
-    kept = Kept(**{name: np.load(folder / f"{name}.npy", "c", allow_pickle=False) for name in Kept.names()})
+    kept = Kept(**{name: load_npy(folder / f"{name}.npy", mode="c") for name in Kept.names()})
     expected = Kept.shapes(kept.capacity, int(about["columns"]), method)
     for name, array in kept.arrays().items():
         shape, dtype = expected[name]
-        if array.shape != shape or array.dtype != dtype or len(array) < graph.n_nodes:
+        fits = array.shape == shape and array.dtype == dtype and array.flags.c_contiguous
+        if not fits or len(array) < graph.n_nodes:
             raise damaged(folder, f"{name}.npy has shape {array.shape} and type {array.dtype}")
     kept.clear_spare(graph.n_nodes)
     alive = load_npy(folder / "alive.npy", mmap=False)
@@ -221,7 +235,8 @@ def load_changes(folder: Path) -> Iterator[tuple[dict[str, Any], dict[str, NDArr
         raise damaged(folder, "changes are missing from its journal")
     for name in names:
         path = folder / name
-        about = json.loads((path / "change.json").read_text(encoding="utf-8"))
+        check_seal(path)
+        about = parse_json((path / "change.json").read_bytes())
         yield about, {key: load_npy(path / f"{key}.npy", mmap=False) for key in about["arrays"]}
 
 
