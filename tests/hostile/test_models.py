@@ -34,7 +34,7 @@ def test_a_model_is_the_old_or_the_new_one_whenever_saving_dies(tmp_path, monkey
         model_of(0, METHOD).save(folder)
         expected = [content(folder)]
     if how == "full run":
-        monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+        monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     if how in ("new", "replaced", "without exchange"):
         model = model_of(1, METHOD)
     else:
@@ -101,7 +101,7 @@ def test_no_update_is_lost_between_the_last_check_and_the_swap(tmp_path, monkeyp
     folder = tmp_path / "model"
     model_of(0, METHOD).save(folder)
     first = changed(folder, edges=(["n1"], ["first"]))
-    monkeypatch.setattr("nafs.model.model.full_time", lambda *_: 0.0)
+    monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     second = changed(folder, edges=(["n1"], ["second"]))
     errors, started = [], []
     check = storage.check_place

@@ -7,6 +7,7 @@ import pytest
 from models import assert_equal_to_full, model_of
 
 from nafs import Graph
+from nafs._support.checksum import seal
 from nafs._support.errors import InputError
 from nafs._support.npy import load_npy
 from nafs.graph import read_adjacency
@@ -163,6 +164,7 @@ def test_damaged_journals_are_named(tmp_path, name, value):
     array = np.load(path)
     array[0] = value
     np.save(path, array)
+    seal(path.parent)  # or only the checksum would be noticed
     with pytest.raises(InputError, match=f"is damaged.*{name}"):
         Model.load(folder)
 
@@ -176,6 +178,7 @@ def test_journals_of_other_types_are_named(tmp_path, name, dtype):
     model.save(folder)
     path = folder / "changes-000001" / f"{name}.npy"
     np.save(path, np.load(path).astype(dtype))
+    seal(path.parent)
     with pytest.raises(InputError, match=f"is damaged.*{name}"):
         Model.load(folder)
 
