@@ -1,4 +1,4 @@
-"""An embedding that can be updated: what a model keeps, and how changes of the graph spread through it."""
+"""Models: embeddings that can be updated when the graph changes."""
 
 from nafs.model.model import Model
 from nafs.model.report import UpdateReport

@@ -1,7 +1,7 @@
-"""How long an update takes compared with a full run, estimated while it is under way.
+"""How long an update takes compared with a full run, estimated while it runs.
 
-Both estimates are sums of counts times a time for each. The times were set from profiles of updates of
-arXiv's topology on one machine; a slow machine is slow for both, so that their ratio holds elsewhere too.
+Both estimates are sums of counts, each times a cost. The costs were set from profiles of updates of arXiv's
+topology on one machine; a slow machine is slow at both, so the ratio should hold elsewhere too.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ FIXED_FULL = 6e6  # a full run: the same, and new arrays
 
 
 class TooMuchError(Exception):
-    """So much changes that a full run is cheaper."""
+    """Raised if so much changes that a full run is cheaper."""
 
 
 @dataclass
 class Work:
-    """The work of an update so far, and the most that is worth it.
+    """The work of an update so far, and the limit beyond which a full run is cheaper.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ class Work:
     def follow(self, n_entries: int, n_rows: int, n_left: int = 1) -> None:
         """Differences of this many rows are about to be computed from lists with this many entries.
 
-        ``n_left`` hops are left with this one. Differences reach more rows with every hop, so each of them
-        takes at least as long: an update that cannot pay ends early.
+        ``n_left`` hops remain, including this one. Differences reach more rows with every hop, so each takes
+        at least as long as this one: an update that cannot pay off ends early.
         """
-        # Rows change at the last hops, and each then has all its states read and its weights computed.
+        # Rows change at the last hops; all states of a changed row are read and its weights computed.
         cost = SCAN * n_entries + VALUE * n_rows * self.n_values
         if self.time + cost * n_left / 1e9 > self.most:
             raise TooMuchError

@@ -1,8 +1,8 @@
 """Whether a graph has changed so much that its settings should be chosen again.
 
 The number of hops and the preprocessing stay fixed in updates. Once a twentieth of the graph has changed
-since they were chosen, the number of hops is chosen again by the same criterion, on the features as they are
-smoothed, and an update says what came out. The next check comes after another twentieth.
+since they were chosen, the number of hops is chosen again by the same criterion, on the prepared features,
+and the update reports the result. The next check comes after another twentieth.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nafs.model.model import Model
 
 STEP = 0.05  # share of the graph that may change before the choice is checked again
-_FEWEST = 20  # new rows of features from which on their preprocessing is judged
+_FEWEST = 20  # number of new feature rows at which their preprocessing is judged
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Drift:
     changed : int
         Nodes and stored edges that changed since.
     checked : int
-        How many of these at the last check.
+        The value of ``changed`` at the last check.
     n_hops : int or None
         The number of hops, if it was chosen.
     preprocessing : str or None
@@ -68,11 +68,11 @@ class Drift:
         )
 
     def count(self, n_entries: int, n_nodes: int) -> None:
-        """Add what an update changed."""
+        """Count the changes of an update."""
         self.changed += n_entries + n_nodes
 
     def note(self, model: Model, features: Any) -> tuple[str, ...]:
-        """What to say after an update."""
+        """Notes after an update."""
         notes = []
         if self.preprocessing is not None and features is not None:
             notes += self._about_features(model, features[1])
@@ -137,5 +137,5 @@ class Drift:
 
 
 def _step(n_hops: int) -> int:
-    """Where a number of hops stands on the ladder of candidates."""
+    """Position of a number of hops among the candidates."""
     return min(range(len(LADDER)), key=lambda i: abs(LADDER[i] - n_hops))

@@ -1,4 +1,4 @@
-"""Which rows differ from those in the folder of a saved model, and whether a change read from it fits."""
+"""Which rows differ from the saved model, and validation of changes read from its folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Journal:
         return np.unique(np.concatenate(self._rows)).astype(np.int64)
 
     def list_rows(self, which: str) -> NDArray[np.int64]:
-        """Nodes whose neighbour lists differ: "lists" of whom they read, or "readers"."""
+        """Nodes with changed neighbour lists: "lists" (nodes that they read) or "readers" (the reverse)."""
         ends = [pairs.readers if which == "lists" else pairs.sources for pairs in self._pairs]
         return np.unique(np.concatenate(ends)).astype(np.int64)
 
@@ -72,4 +72,4 @@ def _check_places(name: str, places: NDArray[Any], n_nodes: int, dtype: Any) -> 
     if places.dtype != dtype or places.ndim != 1:
         raise ValueError(f"{name}.npy of its journal has type {places.dtype} and shape {places.shape}")
     if len(places) and not 0 <= places.min() <= places.max() < n_nodes:
-        raise ValueError(f"{name}.npy of its journal names nodes that are not there")
+        raise ValueError(f"{name}.npy of its journal names unknown nodes")

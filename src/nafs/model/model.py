@@ -1,4 +1,4 @@
-"""Model: an embedding that follows changes of its graph."""
+"""Model: an embedding that can be updated when its graph changes."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from nafs.readers.anything import as_graph
 from nafs.smoothing.method import Method
 from nafs.smoothing.threads import check_threads
 
-TOLERANCE = 1e-5  # share of a node's largest value that updates may leave out, in all
+TOLERANCE = 1e-5  # total error that updates may leave, as a share of a node's largest value
 
 
 class Model:
-    """An embedding that follows changes of its graph.
+    """An embedding that can be updated when its graph changes.
 
-    Made by :meth:`build`. Nodes keep their place when others leave; :attr:`ids` and :attr:`matrix` list
-    those that are there.
+    Created by :meth:`build`. Nodes keep their place when others are removed; :attr:`ids` and :attr:`matrix`
+    list the present ones.
 
     Attributes
     ----------
     method : Method
     recipe : Recipe
-        How features are made from raw columns; new rows are made in the same way.
+        How features are computed from raw columns, for new rows too.
     settings : dict
         All settings of the embedding, with the chosen values.
 
@@ -87,7 +87,7 @@ class Model:
         n_threads : int, optional
             Of a Method; Settings have their own.
         allocate : callable
-            Allocates the large arrays, filled with zeros; :func:`kept_nbytes` tells their size before.
+            Allocates the large arrays, filled with zeros; :func:`kept_nbytes` computes their size in advance.
         progress : callable, optional
             Called with the number of rows that a hop has smoothed since the last call.
 
@@ -175,10 +175,10 @@ class Model:
         return self._store.graph()
 
     def embed_new(self, features: Any, neighbors: Sequence[Any], weights: Any = None) -> NDArray[np.float32]:
-        """The embedding that a new node would have; the model stays as it is.
+        """The embedding that a new node would have; the model does not change.
 
         The new node sees the graph, but the graph does not see the new node: its neighbours keep their
-        states, where in a full run they would change a little.
+        states, which would change a little in a full run.
 
         Parameters
         ----------
@@ -211,9 +211,9 @@ class Model:
         remove_nodes: Any = None,
         tolerance: float = TOLERANCE,
     ) -> UpdateReport:
-        """Change the graph and bring the embedding up to date.
+        """Change the graph and update the embedding.
 
-        The result is that of embedding the whole new graph with the same method, up to the tolerance. If an
+        The result equals embedding the whole new graph with the same method, up to the tolerance. If an
         error or Ctrl-C stops the update, the model stays as it was.
 
         Parameters
@@ -265,7 +265,7 @@ class Model:
         )
 
     def _notes(self, features: Any) -> tuple[str, ...]:
-        """What to say after an update, which is done whatever happens here."""
+        """Notes after an update; an error here does not undo the update."""
         try:
             return self._drift.note(self, features)
         except Exception as error:
@@ -274,14 +274,14 @@ class Model:
     def save(self, folder: Any, *, force: bool = False) -> None:
         """Save the model in a folder of .npy files and JSON, without pickle.
 
-        A model that was loaded from this folder adds what has changed since; see :mod:`nafs.model.storage`.
+        A model that was loaded from this folder adds only the changes since; see :mod:`nafs.model.storage`.
 
         Parameters
         ----------
         folder : path
         force : bool
-            Replace another model. What another program has saved in the folder that this model was loaded
-            from is never replaced.
+            Replace another model. Changes that another program saved in the folder of this model are never
+            replaced.
         """
         self._store.check()
         parts = Parts(self.recipe, self.settings, self._drift, self.self_loops)

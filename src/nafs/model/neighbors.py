@@ -1,4 +1,4 @@
-"""Neighbour lists that can change: rewritten rows go to the end, and all others stay where they are."""
+"""Neighbour lists that can change: rewritten rows are appended, all others stay in place."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Rewritten:
-    """Rows with other entries: ``counts`` of each, and all entries one after another.
+    """Rewritten rows: the ``counts`` of their entries, and all entries concatenated.
 
-    ``differences`` are the entries that differ, with the new weight less the old one.
+    ``differences`` are the entries that differ, with the new weight minus the old one.
     """
 
     rows: NDArray[np.int64]
@@ -59,8 +59,8 @@ class Rewritten:
 class NeighborLists:
     """The rows of an adjacency matrix, ascending.
 
-    Row i is at ``starts[i]``, ``counts[i]`` long: in the arrays of the graph it was made from, or, if it was
-    rewritten, in those that hold rewritten rows.
+    Row i is at ``starts[i]``, ``counts[i]`` long: in the arrays of the original graph or, if it was
+    rewritten, in those of rewritten rows.
     """
 
     def __init__(self, graph: Adjacency, capacity: int) -> None:
@@ -75,7 +75,7 @@ class NeighborLists:
 
     @property
     def weighted(self) -> bool:
-        """Whether any edge may weigh other than 1."""
+        """Whether edges may have weights other than 1."""
         return self._base_weights is not None
 
     @property
@@ -112,7 +112,7 @@ class NeighborLists:
     def rewritten(self, pairs: Pairs) -> Rewritten:
         """The rows that differ once each pair has its new weight; 0 removes an entry.
 
-        Each pair may be named once only.
+        Each pair may occur only once.
         """
         rows = np.unique(pairs.readers).astype(np.int64)
         owners, neighbors, weights = self.entries(rows)
@@ -124,7 +124,7 @@ class NeighborLists:
         owners, neighbors, weights = owners[order], neighbors[order], weights[order]
         is_new = order >= n_old
         same = (owners[1:] == owners[:-1]) & (neighbors[1:] == neighbors[:-1])
-        replaced = np.append(same, False)  # an old entry with a new one behind it
+        replaced = np.append(same, False)  # an old entry followed by a new one for the same pair
         before = np.zeros(len(owners), np.float32)
         before[1:][same] = weights[:-1][same]
         differs = is_new & (weights != before)

@@ -1,4 +1,4 @@
-"""Tables of an update: new edges, new rows of features, and ids to remove, read as the model's own were."""
+"""Tables of an update (new edges, new features, ids to remove), read like the model's own tables."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def update_from_files(
 
 
 def _there(path: str, options: TableOptions, column: Any) -> Any:
-    """The column that was named for another table, if this one has it too."""
+    """The column chosen for the original table, if this one has it too."""
     if column is None or isinstance(column, int) or str(column).isdigit():
         return column
     return column if column in Table(path, options).columns else None
 
 
 def _refuse_missing(known: Any, changes: Mapping[str, Any], missing: str) -> None:
-    """Raise where new nodes have no row of features, unless zeros may stand for it."""
+    """Raise if new nodes have no features, unless zeros are allowed."""
     if "edges" not in changes or missing == "zeros":
         return
     import pyarrow as pa

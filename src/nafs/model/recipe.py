@@ -1,4 +1,4 @@
-"""How a model's features are made from a table or a matrix, so that new rows are made in the same way."""
+"""How a model's features are computed from a table or a matrix, so that new rows are treated the same."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PREPARED = ("scale", "shift", "common", "directions")
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """From raw columns to features as they go into smoothing.
+    """The way from raw columns to the features that are smoothed.
 
     Attributes
     ----------
     n_columns : int
         Raw columns, or columns of an encoded table.
     names : tuple of str, optional
-        Names of raw columns, where the features come from a table of numbers.
+        Names of raw columns, if the features come from a table of numbers.
     encoding : Encoding, optional
         How a table of mixed columns is encoded.
     preparation : Preparation, optional
@@ -46,7 +46,7 @@ class Recipe:
 
     @classmethod
     def of(cls, graph: Graph, preparation: Preparation | None = None) -> Recipe:
-        """How the features of a graph were made and prepared."""
+        """The recipe of a graph's features."""
         assert graph.features is not None
         encoding = graph.features.encoding
         known = encoding if isinstance(encoding, Encoding) else None
@@ -210,7 +210,7 @@ def _numbers(column: Any, name: str) -> NDArray[np.float32]:
 
 
 def columns_of(recipe: Recipe) -> Sequence[str] | None:
-    """Names of the raw columns that new rows need, where they are known."""
+    """Names of the raw columns that new rows need, if they are known."""
     if recipe.encoding is not None:
         return [encoding.column for encoding in recipe.encoding.encoder.used]
     return recipe.names

@@ -1,4 +1,4 @@
-"""What an update did, for people and programs."""
+"""The report of an update."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class UpdateReport:
     recomputed : int
         Nodes whose embedding was recomputed.
     full : bool
-        Whether everything was, because that was cheaper or the method needs it.
+        Whether all nodes were, because that was cheaper or the method requires it.
     why : str
         The reason for a full run.
     notes : tuple of str

@@ -1,4 +1,4 @@
-"""What an update asks for, by id, read into places of nodes; nothing is changed yet."""
+"""Validate an update and convert its ids to places of nodes; nothing is changed yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Ids by place, and which of the nodes are there; a removed node keeps its place."""
+    """Ids by place, and which nodes are alive; a removed node keeps its place."""
 
     ids: Any
     alive: NDArray[np.bool_]
@@ -33,7 +33,7 @@ class Nodes:
         return places
 
     def refuse_unknown(self, places: NDArray[np.int64], wanted: Any, parameter: str) -> None:
-        """Raise if a node is not there, naming its id."""
+        """Raise if a node does not exist, naming its id."""
         known = places >= 0
         known[known] = self.alive[places[known]]
         if not known.all():
@@ -50,16 +50,16 @@ class Request:
     nodes : Nodes
         Afterwards.
     removed : ndarray of places
-        Nodes that were asked to be removed; they may come back in the same update.
+        Nodes to remove; the same update may add them again.
     fresh : ndarray of places
-        Nodes that were not there before.
+        New nodes.
     pairs : Pairs
         New weight of each changed entry of the adjacency matrix; 0 removes it.
     refeatured : ndarray of places
         Nodes with new features.
     rows : ndarray of shape (len(refeatured), f)
     note : str
-        What became of the new edges, such as what was merged or dropped.
+        What was done to the new edges, such as merging duplicates.
     """
 
     nodes: Nodes
@@ -72,7 +72,7 @@ class Request:
 
     @property
     def leaving(self) -> NDArray[np.int64]:
-        """Nodes that are not there afterwards."""
+        """Nodes that are gone afterwards."""
         return self.removed[~self.nodes.alive[self.removed]]
 
 
@@ -88,7 +88,7 @@ def read_request(
     remove_nodes: Any = None,
     self_loops: bool = False,
 ) -> Request:
-    """Check an update. Nodes and edges are removed first, then others are added."""
+    """Check an update. Removals come first, then additions."""
     columns: dict[str, Any] = {}
     if remove_nodes is not None:
         columns["remove_nodes"] = id_column(remove_nodes, "remove_nodes")
@@ -115,7 +115,7 @@ def read_request(
     if features is not None:
         rows = check_rows(features[1], len(refeatured), n_columns)
         if len(np.unique(refeatured)) < len(refeatured):
-            raise InputError(Parameter("features"), " name an id twice; keep one row for each")
+            raise InputError(Parameter("features"), " repeat an id; keep one row for each")
     was_there = np.zeros(len(after.alive), bool)
     was_there[: len(nodes.alive)] = nodes.alive
     fresh = np.flatnonzero(after.alive & ~was_there)
@@ -144,7 +144,7 @@ def _ends(edges: tuple[Any, ...], parameter: str) -> dict[str, Any]:
 
 
 def _look_up(nodes: Nodes, columns: dict[str, Any]) -> tuple[Nodes, dict[str, NDArray[np.int64]]]:
-    """The nodes afterwards, and the places of all ids; one pass over the ids of the model."""
+    """The nodes after the update, and the places of all ids, in one pass over the ids of the model."""
     import pyarrow as pa
 
     if not columns:
@@ -181,7 +181,7 @@ def _look_up(nodes: Nodes, columns: dict[str, Any]) -> tuple[Nodes, dict[str, ND
 def _edges_of(
     removed: NDArray[np.int64], lists: NeighborLists, readers: NeighborLists, *, directed: bool
 ) -> Pairs:
-    """All entries of nodes that leave, with weight 0."""
+    """All entries of removed nodes, with weight 0."""
     owners, neighbors, _ = lists.entries(removed)
     own = removed[owners].astype(np.int32)
     parts = [Pairs(own, neighbors, np.zeros(len(own), np.float32))]
@@ -213,7 +213,7 @@ def _new_edges(
     directed: bool,
     self_loops: bool,
 ) -> tuple[Pairs, str]:
-    """New entries, merged by the rules that a graph is read by."""
+    """New entries, merged by the rules for reading a graph."""
     if edges is None or not len(places["edges 0"]):
         return _joined([]), ""
     sources, targets = places["edges 0"], places["edges 1"]
@@ -248,7 +248,7 @@ def _joined(parts: list[Pairs]) -> Pairs:
 
 
 def _last_of_each(parts: list[Pairs]) -> Pairs:
-    """Each entry once, with the weight that was named last."""
+    """Each entry once, with its last weight."""
     pairs = _joined(parts)
     if not len(pairs):
         return pairs

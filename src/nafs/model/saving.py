@@ -1,6 +1,6 @@
-"""Which parts of a model are saved, and how a saved one is put together again.
+"""Which parts of a model are saved, and how a saved model is put together again.
 
-:mod:`nafs.model.storage` knows the files; here is what they mean.
+:mod:`nafs.model.storage` handles the files; this module knows their meaning.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from nafs.model.store import Store
 
 @dataclass
 class Parts:
-    """What makes up a model besides its store."""
+    """The parts of a model besides its store."""
 
     recipe: Recipe
     settings: dict[str, Any]
@@ -45,9 +45,9 @@ class Parts:
 
 
 def save_parts(store: Store, parts: Parts, place: Place | None, folder: Path, *, force: bool) -> Place:
-    """Save a model; one that was loaded from the folder adds what has changed since.
+    """Save a model; one that was loaded from the folder adds only the changes since.
 
-    Returns the place where the model is now.
+    Returns the new place of the model.
     """
     if place is not None and not (is_saved_model(folder) and folder.resolve() == place.folder):
         place = None
@@ -108,7 +108,7 @@ def load_parts(
 
 
 def _changes(store: Store, drift: Drift, journal: Journal) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """What differs from the folder: arrays and values for JSON."""
+    """The differences from the folder: arrays and values for JSON."""
     nodes, kept = store.nodes, store.kept
     rows = journal.rows()
     arrays = {name: array[rows] for name, array in kept.arrays().items() if name != "dropped"}

@@ -1,14 +1,14 @@
-"""How a change spreads: hop by hop, the differences of states to what they were.
+"""How a change spreads: the differences of states, hop by hop.
 
 Let Z be the states before a change and Z' those after it, with A' the new adjacency. The difference
-ΔZ = Z' - Z of a node follows from the differences of its neighbours at the hop before and, where its edges
+ΔZ = Z' - Z of a node follows from the differences of its neighbours at the previous hop and, if its edges
 changed, from old states:
 
     d̃'_i ΔZ_i⁽ᵏ⁾ = Σ_j Ã'_ij ΔZ_j⁽ᵏ⁻¹⁾ + Σ_j (A' - A)_ij Z_j⁽ᵏ⁻¹⁾ + (d̃_i - d̃'_i) Z_i⁽ᵏ⁾
 
 Differences shrink with every hop, as each is averaged with neighbours that did not change. Those that would
-not show in the embedding are dropped. What is dropped at a node and a hop is added up over all updates, and
-the sum is bounded; a row of Z averages its neighbours, so bounds do not grow along the hops.
+not show in the embedding are dropped. The amount dropped at a node and hop is summed over all updates, and
+that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
 from nafs.smoothing.weightings import weighting_named
 
-_LAST = 0.62  # share of what may be dropped that goes to the last hop
+_LAST = 0.62  # share of the tolerance that goes to the last hop
 _BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 
 
@@ -43,7 +43,7 @@ class Change:
     features : ndarray of shape (len(nodes), f)
         Before the change.
     scale : ndarray of shape (len(nodes), len(r))
-        d̃^r before the change; 0 where the node was not there.
+        d̃^r before the change; 0 for new nodes.
     rewired : ndarray of int32
         Those whose edges differ, ascending.
     degrees, degrees_before : ndarray of shape (len(rewired),)
@@ -70,7 +70,7 @@ class Change:
         return _z(self.features, self.scale)
 
     def restore(self, nodes: NDArray[np.int32], z: NDArray[np.float32]) -> None:
-        """Replace Z⁽⁰⁾ of some nodes by what it was before the change."""
+        """Replace Z⁽⁰⁾ of some nodes by its values before the change."""
         own = (self.nodes, self.features, self.scale)
         for changed, features, scale in (own, (self.removed, self.removed_features, self.removed_scale)):
             if len(changed):
@@ -80,7 +80,7 @@ class Change:
 
 
 def _z(features: NDArray[np.float32], scale: NDArray[np.float32]) -> NDArray[np.float32]:
-    """D̃^(-r) X, or 0 where a node was not there."""
+    """D̃^(-r) X, or 0 for new nodes."""
     inverse = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
     return np.asarray(features[:, None, :] * inverse[:, :, None])
 
@@ -89,7 +89,7 @@ def _z(features: NDArray[np.float32], scale: NDArray[np.float32]) -> NDArray[np.
 class Differences:
     """Differences of Z at one hop, and the largest absolute value of each node and r.
 
-    ``places`` are the rows of ``nodes`` in ``values``, which may hold others too.
+    ``places`` are the rows of ``nodes`` in ``values``, which may hold other rows too.
     """
 
     nodes: NDArray[np.int32]
@@ -100,7 +100,7 @@ class Differences:
 
 @dataclass
 class Spread:
-    """What is known before the last hop: the differences of all earlier ones, hop 0 first.
+    """The state before the last hop: the differences of all earlier hops, hop 0 first.
 
     ``reached`` are the nodes that the last hop reaches, those with changed edges first, and ``from_edges``
     what changed edges add to these.
@@ -112,7 +112,7 @@ class Spread:
 
 
 class Spreading:
-    """Follows changes through the hops of one model; its arrays serve one update after another."""
+    """Follows changes through the hops of one model; its arrays are reused by all updates."""
 
     def __init__(self, kept: Kept, method: Method, n_threads: int = 1) -> None:
         self.method, self.n_threads = method, n_threads
@@ -140,11 +140,11 @@ class Spreading:
         kept : Kept
             Features and degrees are the new ones, states those before the change.
         lists, readers : NeighborLists
-            The new edges: whom a node reads, and who reads it. One and the same if undirected.
+            The new edges: the nodes that a node reads, and those that read it; the same object if undirected.
         tolerance : float
             Share of the largest value of a node's embedding that may be dropped.
         work : Work
-            Adds up the time that the update takes; stops where a full run would take less.
+            Sums up the time of the update, and stops it if a full run would take less.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class Spreading:
         touched = np.empty(len(rows), np.uint8)
         latest = result.hops[-1]
         self._position[latest.nodes] = latest.places
-        # Embeddings of nodes with changed edges are computed afresh, so that no rounding of states adds up.
+        # Embeddings of nodes with changed edges are recomputed, so that rounding errors do not accumulate.
         afresh = np.isin(change.nodes, change.rewired)
         kept.embedding[change.rewired] = 0
         _updates.apply(
@@ -268,7 +268,7 @@ class Spreading:
         return rows[touched > 0]
 
     def _buffer(self, hop: int, n_rows: int, n_columns: int) -> NDArray[np.float32]:
-        """An array for differences; memory that was touched before is faster."""
+        """An array for differences; reused memory is faster than new memory."""
         size = n_rows * n_columns
         if size > _BUFFER:
             return np.empty((n_rows, n_columns), np.float32)
@@ -294,7 +294,7 @@ def _first(change: Change, kept: Kept) -> Differences:
 def tolerances(method: Method, total: float) -> NDArray[np.float64]:
     """What may be dropped at each hop 1..K, so that at most ``total`` shows in the embedding.
 
-    A difference at hop k shows with the weights of the hops from k on, which are alike for most nodes. Most
+    A difference at hop k shows with the weights of the hops from k on, which are similar for most nodes. Most
     of the total goes to the last hop, which reaches most nodes.
     """
     hops = method.n_hops

@@ -27,12 +27,12 @@ _VALUES = 1 << 22  # handled in one go
 
 
 def with_spare(n_nodes: int) -> int:
-    """Rows to allocate for this many nodes, so that new ones have room."""
+    """Rows to allocate for this many nodes, with room for new ones."""
     return n_nodes + max(64, n_nodes // 20)
 
 
 def kept_columns(n_columns: int, method: Method) -> int:
-    """Columns of the embedding as it is kept: each r apart where the maximum over r is taken."""
+    """Columns of the stored embedding: one block per r if the ensemble is their maximum."""
     ensemble = ensemble_named(method.ensemble)
     return n_columns * (1 if ensemble.averages else len(method.r))
 
@@ -61,11 +61,11 @@ class Kept:
         As they go into smoothing.
     states : ndarray of float32, shape (n, K, len(r), f)
     embedding : ndarray of float32
-        Combined over the r's; side by side where the ensemble is their maximum.
+        Combined over the r's; side by side if the ensemble is their maximum.
     largest : ndarray of float32, shape (n,)
         Largest absolute value of each node's embedding.
     dropped : ndarray of float32, shape (n, K)
-        What updates have dropped at each node and hop since the last full run, as it would show in the
+        The differences that updates dropped at each node and hop since the last full run, in units of the
         embedding.
     scale : ndarray of float32, shape (n, len(r))
         d̃^r.
@@ -91,7 +91,7 @@ class Kept:
         return kept
 
     def clear_spare(self, n_nodes: int) -> None:
-        """Let rows without a node be those of a node without edges."""
+        """Set rows without a node to those of a node without edges."""
         for array in (self.scale, self.degrees, self.inverse_degree):
             array[n_nodes:] = 1
 
@@ -121,7 +121,7 @@ class Kept:
 
     @property
     def capacity(self) -> int:
-        """Rows that there are, spare ones too."""
+        """Number of rows, including spare ones."""
         return len(self.largest)
 
     @property
@@ -162,7 +162,7 @@ class Kept:
         groups: tuple[int, int],
         n_threads: int,
     ) -> None:
-        """Keep some rows of a state for some r's, given as the first one and their number."""
+        """Store some rows of a state for some r's, named by the first one and their number."""
         first, count = groups
         _updates.pack(state, *rows, count, unit, hop, first, self.states, n_threads)
 
@@ -200,7 +200,7 @@ def run_in_full(
     limit: int | None = None,
     tick: Tick | None = None,
 ) -> None:
-    """Embed a graph with the features that are kept, and keep the states of all hops."""
+    """Embed a graph with the stored features, and store the states of all hops."""
     n, f = graph.n_nodes, kept.features.shape[1]
     features = read_features(kept.features[:n]) if n else Features(kept.features[:0])
     group = group_size(n, f, method, limit)

@@ -20,7 +20,7 @@ from nafs.smoothing.method import Method
 
 
 class Store:
-    """The graph of a model with all that is known about its nodes.
+    """The graph of a model with all data of its nodes.
 
     A removed node keeps its place until the next full run.
 
@@ -34,7 +34,7 @@ class Store:
         Whom each node reads, and who reads it; the same object if the graph is undirected.
     spreading : Spreading
     journal : Journal or None
-        What differs from the folder that the model was loaded from or saved in; None if all of it may.
+        Differences from the folder that the model was loaded from or saved in; None if anything may differ.
     """
 
     def __init__(
@@ -56,29 +56,29 @@ class Store:
         self._broken = False
 
     def check(self) -> None:
-        """Raise if an update failed and could not be taken back."""
+        """Raise if an update failed and could not be undone."""
         if self._broken:
             raise InputError(
-                "an update of this model failed half-way, and so did the attempt to take it back; load or "
+                "an update of this model failed half-way, and so did the attempt to undo it; load or "
                 "build the model again"
             )
 
     @property
     def ids(self) -> Any:
-        """Ids of the nodes that are there, as an Arrow array."""
+        """Ids of the present nodes, as an Arrow array."""
         import pyarrow as pa
 
         alive = self.nodes.alive
         return self.nodes.ids if alive.all() else self.nodes.ids.filter(pa.array(alive))
 
     def matrix(self) -> NDArray[np.float32]:
-        """The embedding of the nodes that are there."""
+        """The embedding of the present nodes."""
         alive = self.nodes.alive
         rows = self.kept.embedding[: len(alive)]
         return combined(rows if alive.all() else rows[alive], self.method)
 
     def graph(self) -> Graph:
-        """The graph of the nodes that are there, with its features."""
+        """The graph of the present nodes, with its features."""
         alive = self.nodes.alive
         adjacency = self.lists.to_adjacency(alive, directed=self.directed)
         return Graph(adjacency, self.kept.features[: len(alive)][alive], ids=self.ids)
@@ -103,7 +103,7 @@ class Store:
         if limit is not None:
             held = graph.nbytes + self.lists.nbytes
             needed = held + run_nbytes(graph.n_nodes, old.shape[1], self.method, 1)
-            check_limit(needed, limit, "so much changes that a full run is due, which needs", "raise it")
+            check_limit(needed, limit, "the changes require a full run, which needs", "raise it")
             limit -= held
         kept = Kept.empty(with_spare(graph.n_nodes), old.shape[1], self.method, self._allocate)
         rows = np.flatnonzero(alive)
@@ -123,7 +123,7 @@ class Store:
         self.spreading, self.journal = spreading, None
 
     def recover(self) -> None:
-        """Compute everything again for the graph as it was: an update failed while it wrote states."""
+        """Recompute everything for the old graph, after an update failed while writing states."""
         self._broken = True
         try:
             self.replace(*self.full_run(self.nodes.alive), self.nodes)

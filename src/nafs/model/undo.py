@@ -1,4 +1,4 @@
-"""Changes of arrays that are taken back when something goes wrong, and moments that Ctrl-C cannot split."""
+"""Undo changes of arrays after an error, and protect short steps from Ctrl-C."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Undo:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C until the block ends, so that it is done whole."""
+    """Delay Ctrl-C until the block ends, so that the block is never interrupted."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""An update as one step: edges and features change, differences are followed, or everything is computed."""
+"""One update: change edges and features, then follow the differences or recompute everything."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Outcome:
 
 
 def carry_out(store: Store, request: Request, tolerance: float) -> Outcome:
-    """Change the graph and bring all states and embeddings up to date.
+    """Change the graph and update all states and embeddings.
 
-    If an error or Ctrl-C stops it, everything is as before.
+    After an error or Ctrl-C everything is as before.
     """
     store.grow(len(request.nodes.ids))
     undo = Undo()
@@ -71,7 +71,7 @@ def carry_out(store: Store, request: Request, tolerance: float) -> Outcome:
 
 
 def _stage(store: Store, request: Request, undo: Undo) -> Change:
-    """Write new edges, degrees and features; states and embeddings are as before."""
+    """Write new edges, degrees and features; states and embeddings do not change yet."""
     kept, lists = store.kept, store.lists
     rewritten = lists.rewritten(request.pairs)
     both = [(lists, rewritten)]
@@ -84,7 +84,7 @@ def _stage(store: Store, request: Request, undo: Undo) -> Change:
     rewired = rewritten.rows
     touched = np.unique(np.concatenate([rewired, request.fresh, request.refeatured, request.removed]))
     features, scale = kept.features[touched], kept.scale[touched]
-    scale[np.isin(touched, request.fresh)] = 0  # they have no part in the old embedding
+    scale[np.isin(touched, request.fresh)] = 0  # new nodes were not part of the old embedding
     degrees = kept.degrees[rewired]
     undo.remember(kept.features, touched)
     for array in (kept.degrees, kept.scale, kept.inverse_degree):
@@ -114,7 +114,7 @@ def _stage(store: Store, request: Request, undo: Undo) -> Change:
 
 
 def _follow(store: Store, change: Change, tolerance: float) -> tuple[Spread | None, str]:
-    """The differences that follow from a change, or why everything has to be computed."""
+    """The differences that follow from a change, or the reason for a full run."""
     method, kept, lists = store.method, store.kept, store.lists
     if method.needs_stationary_state:
         return None, f"any change moves the stationary state, which the distance {method.distance!r} uses"
