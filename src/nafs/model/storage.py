@@ -2,9 +2,9 @@
 
 ``model.json`` describes the arrays of the base, which never change. Each saved update adds a folder
 ``changes-000001``, ``changes-000002``, ... with the rows that differ. Folders appear when they are complete,
-so a killed run leaves the model before or after the update, never in between. A full run, or a journal that
-has grown to half of the base, writes a new base. Every folder has checksums of its files, which are compared
-when the model is loaded. Two programs that save at once hold a lock on the folder while they do.
+so a killed run leaves the model as before or after the update, never in between. A full run, or a journal
+that has grown to half of the base, writes a new base. Every folder has checksums of its files, which are
+compared when the model is loaded. Two programs that save at once hold a lock on the folder while they do.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FORMAT, VERSION = "nafs model", 3
 MARKER = "model.json"
 _JOURNAL = re.compile(r"changes-\d{6}")
 _UNFINISHED = re.compile(r"\.changes-.*\.part")  # left by a run that was killed
-_SHARE = 0.5  # of the base that a journal may reach
+_SHARE = 0.5  # size of a journal, as a share of the base
 
 
 @dataclass
@@ -108,7 +108,7 @@ def _journal(folder: Path) -> list[str]:
 
 
 def _write_rows(path: Path, array: NDArray[Any], n_rows: int) -> None:
-    """The rows in use; room for more is not written and takes no space on disk."""
+    """The rows in use; spare rows are not written."""
     header = {
         "descr": np.lib.format.dtype_to_descr(array.dtype),
         "fortran_order": False,
@@ -194,7 +194,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[None]:
-    """Turn whatever a damaged folder causes into an error that says so."""
+    """Turn any error that a damaged folder causes into one that says so."""
     try:
         yield
     except InputError:

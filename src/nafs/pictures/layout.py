@@ -1,7 +1,8 @@
-"""Places on a plane: t-SNE maps of embeddings.
+"""t-SNE maps of embeddings.
 
 Up to `FULL` rows openTSNE lays out all of them, from exact nearest neighbours on the leading directions.
-Beyond that it lays out landmarks drawn at random, and every other row goes between its nearest landmarks.
+Beyond that, it lays out landmarks drawn at random, and every other row is placed between its nearest
+landmarks.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ FULL = 30_000  # rows laid out one by one
 LANDMARKS = 15_000
 _DIRECTIONS = 48  # leading directions that the map is made from
 _PERPLEXITY = 20
-_ANCHORS = 8  # landmarks between which a row goes
-_SMALL = 1e-4  # deviation of a start, as t-SNE wants it
-_ALIKE = 1e-6  # rows of length 1 that differ by less are all alike
+_ANCHORS = 8  # nearest landmarks that determine the place of a row
+_SMALL = 1e-4  # standard deviation of the initial map, as t-SNE expects it
+_ALIKE = 1e-6  # unit rows that differ by less count as equal
 _FFT = 6_000  # rows from which gradients by FFT are faster than by trees
 _BLOCK = 1 << 16  # rows placed at a time
 _REPORTED = 10  # iterations between two reports of progress; a divisor of all numbers of iterations
@@ -102,7 +103,7 @@ def landmark_layout(
 def _between(
     apart: NDArray[np.float64], anchors: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Places among anchors, closest to the most similar one; a little noise keeps them apart."""
+    """Places between anchors, closest to the most similar one; a little noise separates equal places."""
     scale = np.maximum(np.median(apart, axis=1, keepdims=True), 1e-9)
     weights = np.exp(-((2 * apart / scale) ** 2)) + 1e-12
     weights /= weights.sum(axis=1, keepdims=True)
@@ -132,7 +133,7 @@ def tsne(
     ----------
     matrix : ndarray of shape (n, d)
     start : ndarray of shape (n, 2), optional
-        A map of the same rows to start from, and to be turned like; by default principal components.
+        A map of the same rows to start from and to align with; by default principal components.
     seed : int
     n_threads : int
     iterations : int
@@ -154,12 +155,12 @@ def tsne(
     except ImportError:
         raise MissingExtraError("maps need openTSNE: pip install 'nafs[plot]'") from None
     rows = leading_directions(unit_rows(matrix))
-    if float(np.ptp(rows, axis=0).max()) < _ALIKE:  # nothing to tell apart
+    if float(np.ptp(rows, axis=0).max()) < _ALIKE:  # all rows are equal
         return np.random.default_rng(seed).normal(size=(n, 2))
     perplexity = min(_PERPLEXITY, (n - 1) / 3)
     near, cosines = nearest(rows, np.arange(n), min(n - 1, round(3 * perplexity)), exact=True)
     apart = np.sqrt(np.maximum(2 - 2 * cosines.astype(np.float64), 0))
-    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns of any start that is a map
+    logging.getLogger("openTSNE").setLevel(logging.ERROR)  # it warns about any start that is not tiny
     affinities = PerplexityBasedNN(
         perplexity=perplexity,
         knn_index=PrecomputedNeighbors(near, apart),
@@ -172,7 +173,7 @@ def tsne(
         begin = principal_plane(rows)
         begin = begin / max(float(begin.std(axis=0).max()), 1e-30) * _SMALL + jitter
         early = {"n_iter": 120, "exaggeration": 12.0}
-    else:  # a map of the same rows is most of the way
+    else:  # a map of the same rows needs fewer iterations
         begin = start - start.mean(axis=0) + jitter
         early = {"n_iter": 20, "exaggeration": 3.0}
     places = TSNEEmbedding(
@@ -198,7 +199,7 @@ def tsne(
 
 
 def leading_directions(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows on their leading directions, where they have many columns."""
+    """Rows along their leading directions, if they have many columns."""
     width = rows.shape[1]
     if width <= _DIRECTIONS:
         return np.asarray(rows, np.float32)
@@ -216,7 +217,7 @@ def leading_directions(rows: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def principal_plane(matrix: NDArray[Any]) -> NDArray[np.float64]:
-    """The rows on their two leading principal components, with signs that do not depend on chance."""
+    """The rows along their two leading principal components, with deterministic signs."""
     centred = np.asarray(matrix, np.float64) - np.asarray(matrix, np.float64).mean(axis=0)
     if min(matrix.shape) <= 2:
         plane = np.zeros((len(matrix), 2))
@@ -228,7 +229,7 @@ def principal_plane(matrix: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def turned_like(places: NDArray[np.float64], model: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Places turned and mirrored, but not stretched, to lie as near to a model as they can.
+    """Places rotated and mirrored, but not scaled, to be as close as possible to a model.
 
     Examples
     --------
@@ -244,7 +245,7 @@ def turned_like(places: NDArray[np.float64], model: NDArray[np.float64]) -> NDAr
 
 
 def quantised(places: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """Places in a square, in 16 bits; the shape is kept.
+    """Places in a square as 16-bit integers; the aspect ratio is kept.
 
     Examples
     --------

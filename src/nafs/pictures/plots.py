@@ -216,7 +216,7 @@ def plot_curves(
 def plot_bars(
     bars: Mapping[str, Sequence[float]], *, title: str = "", label: str = "", strong: str = ""
 ) -> Any:
-    """Horizontal bars of means with deviations, in the order in which they are given.
+    """Horizontal bars of means with deviations, in the order of the mapping.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The page that people explore an embedding with."""
+"""The interactive page for exploring an embedding."""
 
 from nafs.report.columns import Column, read_columns
 from nafs.report.contents import collect

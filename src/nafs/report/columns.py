@@ -22,10 +22,10 @@ MOST_COLUMNS = 12  # shown unless columns are named
 MOST_CLASSES = 1000  # different values of a category
 MOST_TEXT, MOST_SERVED_TEXT = 400, 100_000  # letters kept of one text, in a file and on a server
 _ALL_TEXT = 10_000_000  # letters kept of all texts in a file, about 5 MB of it
-_WIDE = 40  # numeric columns in a table that is a matrix of features rather than facts to look at
+_WIDE = 40  # numeric columns above which a table counts as a feature matrix
 _MOST_READ = 400  # columns that are looked at to choose from, unless columns are named
 _PER_SECOND = {"date64[ms]": 1e3, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
-_SKEWED = 30.0  # largest over median value from which colours follow the logarithm
+_SKEWED = 30.0  # ratio of the largest to the median value above which colours are logarithmic
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from nafs.similarity import nearest
 from nafs.tasks.clustering import judge_clusters
 
 DETAILED = 150_000  # nodes whose neighbours fit into the file
-MOST_CLUSTERS = 100  # where nobody says how many
+MOST_CLUSTERS = 100  # if the number is not set
 _NARROW = 64  # columns of the features in the replay
 
 Stage = Callable[[str, float | None], AbstractContextManager[Callable[[float], None]]]
@@ -52,7 +52,7 @@ def collect(
     ----------
     embedding : Embedding
     graph : Graph, optional
-        What was embedded: without it there are no degrees, hops and graph neighbours.
+        The embedded graph; without it there are no degrees, hops and graph neighbours.
     columns : sequence of Column
         Of the nodes, in the order of the embedding; see :func:`nafs.report.read_columns`.
     title : str
@@ -61,8 +61,8 @@ def collect(
     replay : bool
         Whether to add the maps of a sample at several numbers of hops.
     details : bool
-        Whether the neighbours of each node and short texts are part of it, as in a file; a server can answer
-        for them instead.
+        Whether to include the neighbours of each node and short texts, as a file needs them; a server
+        provides them on demand.
     run : dict, optional
         Facts about the run, such as its time, to be shown.
     seed : int
@@ -195,7 +195,7 @@ def _clusters(
 
 
 def _with_own_titles(columns: Sequence[Column]) -> list[Column]:
-    """Columns of the embedding under another title where the user has a column of that name."""
+    """Columns of the embedding, renamed where the user has a column of the same name."""
     theirs = {column.title for column in columns if column.source == "yours"}
     return [
         replace(column, title=f"nafs {column.title}")
@@ -206,7 +206,7 @@ def _with_own_titles(columns: Sequence[Column]) -> list[Column]:
 
 
 def _facts(columns: Sequence[Column], graph: Graph | None) -> NodeFacts:
-    """What clusters are described with: the columns, and features with names that were not made from them."""
+    """Facts for describing clusters: the columns, and named features that were not computed from them."""
     features = None
     if graph is not None and graph.features is not None and graph.feature_names is not None:
         titles = tuple(column.title for column in columns)
@@ -285,6 +285,6 @@ def _settings(embedding: Embedding) -> list[list[str]]:
 
 
 def show_run(seconds: float, peak: int | None) -> dict[str, str]:
-    """Facts about the run that made the embedding."""
+    """Facts about the run that computed the embedding."""
     facts = {"embedding": f"{seconds:.1f} s"}
     return facts if peak is None else facts | {"peak memory": show_bytes(peak)}

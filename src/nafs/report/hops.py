@@ -1,4 +1,4 @@
-"""Hops on the page: what each node listens to, how fast degrees smooth, and the map at several K."""
+"""Hops on the page: weights of each node, speed of smoothing by degree, and maps at several K."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def replayed(
 
 
 def speed_card(narrow: Features, adjacency: Adjacency) -> dict[str, Any]:
-    """Mean distance to the stationary state over hops, for nodes of few and many edges."""
+    """Mean distance to the stationary state over hops, for nodes of low and high degree."""
     degrees = np.diff(adjacency.indptr)
     distances = oversmoothing_distances(narrow, adjacency, SPEED_HOPS, 0.0, "euclidean")
     few, many = int(np.quantile(degrees, 0.25)), int(np.quantile(degrees, 0.95))

@@ -1,4 +1,4 @@
-"""Neighbours on the page: near in the embedding, linked in the graph, and links that could be there."""
+"""Neighbours on the page: nearest in the embedding, linked in the graph, and suggested links."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def links_for_page(adjacency: Adjacency) -> dict[str, Any]:
 
 
 def suggestions_for_page(adjacency: Adjacency, near: NDArray[np.int64]) -> dict[str, Any]:
-    """The nearest nodes that are not linked yet, with the number of neighbours they share; -1 where none."""
+    """The nearest nodes that are not linked yet, with the number of shared neighbours; -1 if none."""
     rows, shared = suggestions(adjacency, np.arange(len(near)), near)
     return {"k": rows.shape[1], "rows": rows.astype(np.int32), "shared": shared.astype(np.uint16)}
 
@@ -49,7 +49,7 @@ def suggestions_for_page(adjacency: Adjacency, near: NDArray[np.int64]) -> dict[
 def suggestions(
     adjacency: Adjacency, nodes: NDArray[np.int64], near: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The nearest nodes without an edge, a few for each node, and how many neighbours they share."""
+    """The nearest nodes without an edge, a few for each node, and their numbers of shared neighbours."""
     matrix = (adjacency.to_scipy() != 0).astype(np.int32)
     n, k = matrix.shape[0], near.shape[1]
     linked = np.zeros(near.shape, bool)

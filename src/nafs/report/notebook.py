@@ -17,7 +17,7 @@ from nafs.report.page import render, write_page
 
 @dataclass(frozen=True)
 class Frame:
-    """A page that notebooks show in a frame of its own, cut off from the notebook's scripts."""
+    """A page that notebooks show in a sandboxed frame, isolated from the notebook's scripts."""
 
     page: str
     height: int

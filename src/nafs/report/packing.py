@@ -1,8 +1,8 @@
 """The data of a page as bytes: one gzip stream of a JSON header followed by typed arrays.
 
 The header names each array by its type, offset and length. Browsers unpack the stream themselves
-(`DecompressionStream`). The bytes of an array are sorted by their place in a value, all lowest ones first:
-numbers that are alike then compress far better. The reader is ``web/src/data.js``.
+(`DecompressionStream`). The bytes of an array are grouped by their position within a value, lowest first:
+similar numbers then compress far better. The reader is ``web/src/data.js``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def pack(data: Any) -> bytes:
         if isinstance(value, dict):
             return {str(name): named(item) for name, item in value.items()}
         if isinstance(value, (list, tuple)):
-            if value and isinstance(value[0], str):  # many ids: nothing to look for
+            if value and isinstance(value[0], str):  # a long list of ids holds no arrays
                 return value
             return [named(item) for item in value]
         return value

@@ -1,9 +1,9 @@
-"""The page: one file that opens from disk, with nothing loaded from anywhere.
+"""The page: one file that opens from disk and loads nothing else.
 
 The map is drawn by deck.gl, bundled at development time (``npm ci && npm run build`` in ``web/``);
 docs/report.md compares it with other libraries.
 
-The policy of the page allows one script and one style sheet, by their hashes, and no connection.
+Its content security policy allows one script and one style sheet, by their hashes, and no connections.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def render(data: dict[str, Any]) -> str:
 
 
 def render_for_server(address: str) -> str:
-    """The page without its data, which it asks the server for."""
+    """The page without its data, which it requests from the server."""
     return _filled("", f' data-from="{address}"', "default-src 'none'; connect-src 'self'")
 
 

@@ -1,7 +1,7 @@
-"""The page from a server on this machine: for graphs whose neighbours and texts do not fit into a file.
+"""A local server for the page: for graphs whose neighbours and texts do not fit into a file.
 
-It listens on the loopback address only and answers only requests that name it, so that no other site can
-reach it through a browser. Neighbours are computed when a node is selected; texts stay in a Parquet file.
+It listens on the loopback address only and checks the Host header, so that no other site can reach it through
+a browser. Neighbours are computed when a node is selected; texts stay in a Parquet file.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PageServer(ThreadingHTTPServer):
     embedding : Embedding
     graph : Graph, optional
     port : int
-        0 takes any free port.
+        0 chooses a free port.
     """
 
     daemon_threads = True
@@ -134,7 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: requests are no news."""
+        """Do not log requests."""
 
 
 def _number(path: str, prefix: str) -> int | None:

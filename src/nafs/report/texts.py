@@ -15,7 +15,7 @@ from nafs.readers.database import duckdb_connection
 
 
 class TextTable:
-    """The texts of all nodes, on disk. The page asks for those of one node, or for the nodes with some words.
+    """The texts of all nodes, on disk, by node or by the words that they contain.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class TextTable:
         return inside
 
     def _ask(self, query: str, values: list[Any]) -> list[Any]:
-        # A cursor of its own: requests come from several threads.
+        # A separate cursor: requests come from several threads.
         return list(self._duck.cursor().execute(query, values).fetchall())
 
     def __enter__(self) -> TextTable:
