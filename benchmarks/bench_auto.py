@@ -1,4 +1,4 @@
-"""Choosing the number of hops and embedding with it, against one run with the most hops that are tried."""
+"""Choosing the number of hops and embedding with it, against one run with the largest candidate."""
 
 from __future__ import annotations
 

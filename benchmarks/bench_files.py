@@ -1,8 +1,8 @@
 """From files to a file: `nafs embed` by stage, against pandas + SciPy + NumPy and against pycleora.
 
-The topology is amazon0601 with string ids in random order and 128 random features. All of them run in a
-process of their own, from its start to its end, with the same number of propagations. pycleora reads its own
-text format, starts from its own random vectors instead of the features, and only normalises after each step.
+The topology is amazon0601 with string ids in random order and 128 random features. Each runs in a separate
+process, measured from start to end, with the same number of propagations. pycleora reads its own text format,
+starts from its own random vectors instead of the features, and only normalises after each step.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def run() -> list[Result]:
         ):
             try:
                 theirs, parts = whole_process(folder, function)
-            except (MissingDataError, RuntimeError) as reason:  # the other lines still count
+            except (MissingDataError, RuntimeError) as reason:  # the other lines are still valid
                 print(f"skipped {label}: {reason}")
                 continue
             shown = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in parts.items())
@@ -64,7 +64,7 @@ def run() -> list[Result]:
 
 
 def write_inputs(folder: Path) -> None:
-    """Tables of edges and features whose rows and ids come in random order, and the edges as text."""
+    """Tables of edges and features with rows and ids in random order, and the edges as text."""
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet as pq
@@ -107,7 +107,7 @@ class Stages:
         self._last = time.perf_counter()
 
     def done(self, stage: str) -> None:
-        """The time since the last stage was this one's."""
+        """Assign the time since the last stage to this one."""
         now = time.perf_counter()
         self.seconds[stage] = now - self._last
         self._last = now
@@ -130,7 +130,7 @@ class Stages:
 
 
 def ours() -> None:
-    """`nafs embed`, with the time for ids and for the order of nodes taken out of their stages."""
+    """`nafs embed`, with the time for ids and for the order of nodes as separate stages."""
     import contextlib
     import io
 
@@ -158,7 +158,7 @@ def ours() -> None:
 
 
 def with_pandas() -> None:
-    """What one would write by hand."""
+    """A hand-written solution."""
     import pandas as pd
     import scipy.sparse as sp
     from peers import scipy_nafs
@@ -185,7 +185,7 @@ def with_pandas() -> None:
 
 
 def with_pycleora() -> None:
-    """Its own reader, propagation and writer."""
+    """The reader, propagation and writer of pycleora."""
     from pycleora import SparseMatrix
     from pycleora.io_utils import save_embeddings
 

@@ -3,7 +3,7 @@
 All of them get the same rows: vectors of length 1 on their leading directions. Trustworthiness is the usual
 one with 15 neighbors, for 2,000 rows (300 of large graphs) drawn at random: 1 if the neighbors on the map are
 neighbors in the embedding, 0.5 if the map is random. Landmarks are also used where all rows could be laid
-out, to see what they cost.
+out, to see how much quality they cost.
 
 ``python tools/report_figures.py layouts`` writes the table of docs/report.md from the same measurements.
 """
@@ -95,7 +95,7 @@ RIVALS: dict[str, Callable[[np.ndarray], Any]] = {
 
 
 def rows_of(name: str) -> np.ndarray:
-    """The embedding of a data set as all layouts get it."""
+    """The embedding of a data set, in the form that all layouts get."""
     if name == "power law":
         graph = power_law(MANY, average_degree=10, n_features=64, seed=0)
     else:
@@ -119,7 +119,7 @@ def measure(name: str, methods: dict[str, Callable[[np.ndarray], Any]]) -> list[
 
 
 def warm_up() -> None:
-    """Compile the rivals first: their seconds should not be those of numba."""
+    """Run the rivals once, so that compilation by numba is not measured."""
     warnings.simplefilter("ignore")
     rows = np.random.default_rng(0).normal(size=(600, 10)).astype(np.float32)
     for call in RIVALS.values():

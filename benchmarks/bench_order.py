@@ -1,4 +1,4 @@
-"""Hops over renumbered nodes against a bare gather in the given order, and what renumbering costs."""
+"""Hops over renumbered nodes against a bare gather in the original order, and the cost of renumbering."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run() -> list[Result]:
 
 
 def one_hop(name: str, graph: Adjacency, bound: float, least: float = 1.0) -> list[Result]:
-    """A hop over renumbered nodes / the gather of the given order; and the order / a hop in the given one."""
+    """A hop over renumbered nodes / the gather in the original order; and renumbering / a hop."""
     X = read_features(random_features(graph.n_nodes, COLUMNS))
     method = Method(10_000, (0.5,))
     order = community_order(graph, n_threads=THREADS)
@@ -56,7 +56,7 @@ def one_hop(name: str, graph: Adjacency, bound: float, least: float = 1.0) -> li
     for hops in (unordered, renumbered, in_place):
         hops.advance()
 
-    def two(hops: Hops) -> None:  # as a run has them: every other hop adds two to the sum
+    def two(hops: Hops) -> None:  # as in a run: every other hop adds two to the sum
         hops.advance(postpone=True)
         hops.advance(postpone=True)
 
@@ -121,13 +121,13 @@ def whole_run(name: str, graph: Adjacency, bound: float) -> Result:
 
 
 def shuffle(graph: Adjacency) -> Adjacency:
-    """The same graph with its ids shuffled, as they come from most databases."""
+    """The same graph with shuffled ids, as in most databases."""
     nodes = np.random.default_rng(0).permutation(graph.n_nodes).astype(np.int32)
     return community_order(graph, n_threads=THREADS, nodes=nodes).graph
 
 
 def ring(n: int, degree: int) -> Adjacency:
-    """Every node joined to those next to it, ids shuffled: sparse, with an order that can be found."""
+    """A ring of nodes linked to the next ones, with shuffled ids: sparse, but with an order to find."""
     near = np.concatenate([np.arange(-(degree // 2), 0), np.arange(1, degree // 2 + 1)])
     indices = (np.arange(n)[:, None] + near) % n
     graph = Adjacency(np.arange(0, n * degree + 1, degree), indices.astype(np.int32).ravel())

@@ -66,7 +66,7 @@ def large() -> list[Result]:
 
 
 def small(name: str, hops: int, ensemble: str, bound: float, turns: int) -> list[Result]:
-    """A citation graph: SciPy gets a dense copy of the features, which is made outside the measurement."""
+    """A citation graph: SciPy gets a dense copy of the features, made outside the measurement."""
     X, A, _ = load_planetoid(name, data_home() / "planetoid")
     dense = X.toarray()
     model = NAFS(hops, ensemble=ensemble, n_threads=THREADS)

@@ -1,8 +1,8 @@
 """Recall and time of the index against exact search, and the time to suggest links in a large graph.
 
-Features are random around those of the node's class. Rows are embedded with the default number of hops, and
-with few hops, when they point in all directions and an index has a hard time. Suggesting links needs no
-index: only pairs of long rows can have the largest inner products.
+Features are random around those of the node's class. Nodes are embedded with the default number of hops, and
+with few hops, where vectors point in all directions and are hard to index. Suggesting links needs no index:
+only pairs of long rows can have the largest inner products.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def run() -> list[Result]:
 
 
 def _latency(model: Model) -> Result:
-    """embed_new for one node: milliseconds, as a share of the 10 that are allowed."""
+    """embed_new for one node: milliseconds, relative to the limit of 10."""
     rng = np.random.default_rng(1)
     seconds, alike = [], []
     for _ in range(20):

@@ -27,7 +27,7 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def write_lines(path: Path, lines: Sequence[Line]) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(json.dumps(list(lines), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -35,7 +35,7 @@ def write_lines(path: Path, lines: Sequence[Line]) -> None:
 
 
 def lines_of(benchmark: str, results: Sequence[Result]) -> list[Line]:
-    """Results of one benchmark, with where and when they were measured."""
+    """Results of one benchmark, with the place and time of the measurement."""
     stamp = {
         "benchmark": benchmark,
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
@@ -46,7 +46,7 @@ def lines_of(benchmark: str, results: Sequence[Result]) -> list[Line]:
 
 
 def merge(old: Sequence[Line], new: Sequence[Line]) -> list[Line]:
-    """Lines of a benchmark replace all of its older ones, so that renamed lines do not stay behind."""
+    """New lines of a benchmark replace all of its older ones, so that renamed lines disappear."""
     newest: dict[str, str] = {}
     for line in (*old, *new):
         newest[line["benchmark"]] = max(line["date"], newest.get(line["benchmark"], ""))

@@ -40,7 +40,7 @@ def main(names: list[str]) -> int:
         except MissingDataError as reason:
             print(f"skipped {name}: {reason}")
             continue
-        except Exception:  # the other benchmarks still count
+        except Exception:  # the other benchmarks are still valid
             traceback.print_exc()
             print(f"FAILED  {name}")
             passed = False

@@ -87,7 +87,7 @@ def main(words: list[str]) -> None:
 
 
 def write(name: str, line: str) -> None:
-    """Put a graph's line into the table of the page, instead of its old one."""
+    """Replace a graph's line in the table of the page."""
     before, after_begin = PAGE.read_text(encoding="utf-8").split(BEGIN)
     table, after = after_begin.split(END)
     kept = [row for row in table.splitlines() if row.startswith("| ") and row not in HEADER]

@@ -1,10 +1,11 @@
-"""Text columns: TF-IDF, as nafs encodes them, against skrub's own encoder of strings.
+"""Text columns: the TF-IDF of nafs against skrub's encoder of strings.
 
     python benchmarks/text_encoders.py
 
-skrub's StringEncoder takes TF-IDF of groups of three and four letters and keeps 30 leading directions. Both
-encode the titles of the example papers. A logistic regression sees a tenth of the topics, ten times, before
-and after smoothing over the citations. skrub's TextEncoder downloads a language model, which nafs never does.
+skrub's StringEncoder computes TF-IDF of groups of three and four letters and keeps 30 leading directions.
+Both encode the titles of the example papers. A logistic regression sees a tenth of the topics, ten times,
+before and after smoothing over the citations. skrub's TextEncoder downloads a language model, which nafs
+never does.
 """
 
 from __future__ import annotations

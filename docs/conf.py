@@ -1,4 +1,4 @@
-"""Sphinx, as scikit-learn's family uses it: numpydoc for docstrings, sphinx-gallery for examples that run."""
+"""Sphinx as scikit-learn uses it: numpydoc for docstrings, sphinx-gallery for examples that run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE))
 
 project = "nafs"
 author = "the nafs developers"
-copyright = "the nafs developers, Apache-2.0"  # noqa: A001 - the name that Sphinx wants
+copyright = "the nafs developers, Apache-2.0"  # noqa: A001 - the name that Sphinx requires
 release = version = version_of("nafs")
 
 extensions = [

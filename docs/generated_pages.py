@@ -1,4 +1,4 @@
-"""Reference pages that the program writes: packages and their names, commands and their options, settings."""
+"""Generated reference pages: packages and their names, commands and their options, settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write_pages(folder: Path) -> None:
 def packages() -> str:
     """The public names of every package that is not re-exported by `nafs` itself."""
     parts = ["# Packages\n\nWhat each package exports beside the names of `nafs` itself.\n"]
-    listed: list[Any] = []  # a name that two packages export stands with the first
+    listed: list[Any] = []  # a name that two packages export is listed with the first
     for name in PACKAGES:
         module = import_module(f"nafs.{name}")
         summary = (module.__doc__ or "").strip().splitlines()[0].strip()

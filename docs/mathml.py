@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: no script, no network."""
+"""Formulas as MathML, which browsers render without scripts or network."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 Communities of a real co-purchase graph
 =======================================
 
-7,650 cameras, lenses and other photo products of a web shop. Two are joined if customers often buy both, and
-each is described by the words of its reviews. The communities are found without labels. The categories of the
-shop are used only at the end, to see what the communities hold.
+7,650 cameras, lenses and other photo products of a web shop. Two products are linked if customers often buy
+both, and each is described by the words of its reviews. The communities are found without labels. The
+categories of the shop are used only at the end, to see what the communities hold.
 
 The data set is downloaded on first use, or by ``nafs datasets fetch amazon-photo``.
 """

@@ -3,7 +3,7 @@ A few labels, classes for all
 =============================
 
 Forty of 240 papers have a topic. The classes of the others follow from their titles, venues and citations,
-with probabilities that mean what they say.
+with calibrated probabilities.
 """
 
 import matplotlib.pyplot as plt

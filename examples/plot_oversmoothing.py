@@ -2,8 +2,8 @@
 Over-smoothing, hop by hop
 ==========================
 
-Plain smoothing makes all nodes of a component alike. NAFS weighs the hops of each node, so that its clusters
-survive many more of them.
+Plain smoothing makes all nodes of a component alike. NAFS weights the hops of each node, so that clusters
+survive many more hops.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 An update tomorrow
 ==================
 
-Yesterday's embedding covers a net of 2,500 stations. Today twelve stations join. An update recomputes only
-what they can reach within the number of hops, and agrees with embedding the whole new graph.
+Yesterday's embedding covers a network of 2,500 stations. Today twelve stations are added. An update
+recomputes only the nodes that they can reach within the number of hops, and its result agrees with embedding
+the whole new graph.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """Check the internal links of the built site: python tools/check_links.py docs/_build/html.
 
-Sphinx checks what is written as a reference; this also checks pictures, downloads, anchors, the navigation
-and what the examples and docstrings link to. Links to other sites are left alone.
+Sphinx checks references; this script also checks pictures, downloads, anchors, the navigation, and the links
+of examples and docstrings. Links to other sites are not checked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect what the tag links to, and its own name."""
+        """Collect the links and the anchor of a tag."""
         for name, value in attrs:
             if name in ("href", "src") and value:
                 self.links.append(value)
@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
 
 def broken_links(site: Path) -> list[str]:
-    """Every internal link of the site that leads nowhere, as "page: link"."""
+    """Every broken internal link of the site, as "page: link"."""
     pages = {path.resolve(): Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
     broken = []
     for path, page in pages.items():
@@ -50,5 +50,5 @@ def broken_links(site: Path) -> list[str]:
 if __name__ == "__main__":
     site = Path(sys.argv[1])
     broken = broken_links(site)
-    print("\n".join(broken) or f"{site}: all internal links lead somewhere")
+    print("\n".join(broken) or f"{site}: no broken internal links")
     sys.exit(bool(broken))

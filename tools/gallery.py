@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
-    """Run the page's blocks in a folder of their own."""
+    """Run the page's code blocks in a temporary folder."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     known: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as folder:

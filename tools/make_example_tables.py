@@ -163,7 +163,7 @@ def _paper(rng: np.random.Generator, number: int, topic: str) -> dict[str, str]:
 
 
 def _citations(rng: np.random.Generator, topics: np.ndarray) -> set[tuple[int, int]]:
-    """Papers cite earlier ones, mostly of their own topic, and popular ones more often."""
+    """Papers cite earlier papers, mostly on the same topic, and popular ones more often."""
     links: set[tuple[int, int]] = set()
     popularity = rng.pareto(2.0, len(topics)) + 1
     for paper in range(5, len(topics)):

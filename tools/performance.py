@@ -27,7 +27,7 @@ SCALE = ROOT / "docs" / "data" / "scale.json"
 
 
 def main(files: list[str]) -> None:
-    """Take over new lines, and write the tables."""
+    """Add new lines, and write the tables."""
     lines = read_lines(LINES)
     for file in files:
         lines = merge(lines, read_lines(Path(file)))
@@ -38,7 +38,7 @@ def main(files: list[str]) -> None:
 
 
 def pages(lines: list[dict[str, Any]]) -> dict[Path, str]:
-    """The pages with their tables written anew."""
+    """The pages with their tables generated again."""
     tables = {name: table(list(part)) for name, part in groupby(lines, key=lambda line: line["benchmark"])}
     if SCALE.exists():
         tables["scale"] = scale_table(json.loads(SCALE.read_text(encoding="utf-8")))
@@ -47,7 +47,7 @@ def pages(lines: list[dict[str, Any]]) -> dict[Path, str]:
 
 
 def table(lines: list[dict[str, Any]]) -> list[str]:
-    """The lines of one benchmark, and what they were measured with."""
+    """The lines of one benchmark, and the machine and commit they were measured with."""
     rows = ["| ratio | bound | | measured |", "|---|---|---|---|"]
     for line in lines:
         ratio = f"{line['ratio']:.2f}" if line["met"] else f"**{line['ratio']:.2f}** (missed)"

@@ -1,6 +1,6 @@
 """Generate the tables of docs/quality.md from docs/data/quality.json.
 
-python tools/quality.py            generate the tables from the cells that are there
+python tools/quality.py            generate the tables from the stored cells
 python tools/quality.py FOLDER     first add the cells that `nafs reproduce quality -o FOLDER` measured
 """
 

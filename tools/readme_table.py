@@ -14,7 +14,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 START, END = "<!-- figures: python tools/readme_table.py -->\n", "<!-- /figures -->\n"
 GRAPH = "cora"
-# System as its cells name it, what the table calls it, and what it needs.
+# Name of a system in its cells, its name in the table, and its requirements.
 SYSTEMS = (
     ("NAFS-mean, K=20, r=0,0.1,0.2,0.3,0.4,0.5", "**nafs**, 20 hops, nothing tuned", "nothing"),
     ("raw features", "the features alone", "nothing"),

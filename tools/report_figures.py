@@ -1,4 +1,4 @@
-"""Measure what docs/report.md states and write it there.
+"""Measure the figures of docs/report.md and write them there.
 
     python tools/report_figures.py layouts   # maps: seconds and trustworthiness, beside UMAP and PaCMAP
     python tools/report_figures.py pages     # whole pages: seconds to write, size, time to open in Chromium
@@ -26,7 +26,7 @@ SOURCES = {"digits": 1_797, "pubmed": 19_717}
 
 
 def measured(table: str, key: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """A kept measurement, or a new one."""
+    """A stored measurement, or a new one."""
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     if key not in kept.setdefault(table, {}):
         kept[table][key] = measure()
@@ -97,7 +97,7 @@ def opened(path: Path) -> float:
 
 
 def main(names: list[str]) -> int:
-    """Write the tables that are named."""
+    """Write the requested tables."""
     tables = {"layouts": layouts, "pages": pages}
     if not names or set(names) - set(tables):
         print(f"choose from {', '.join(tables)}")

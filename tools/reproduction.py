@@ -1,6 +1,6 @@
-"""Make the tables of docs/reproduction.md from docs/data/reproduction.json.
+"""Generate the tables of docs/reproduction.md from docs/data/reproduction.json.
 
-python tools/reproduction.py            make the tables from the cells that are there
+python tools/reproduction.py            generate the tables from the stored cells
 python tools/reproduction.py FOLDER     first add the cells that `nafs reproduce -o FOLDER` measured
 """
 
@@ -17,7 +17,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main() -> None:
-    """Take over new cells, and write the page."""
+    """Add new cells, and write the page."""
     store = Store(DOCS / "data", "reproduction.json")
     for folder in sys.argv[1:]:
         store.take_over(Store(Path(folder), CELLS))

@@ -3,8 +3,8 @@
     python tools/torture.py --mutations 100000 --kills 200 --model-kills 200
 
 The run can be stopped at any time: the same command resumes it. Cases that were handled badly are kept in
-tests/hostile/seeds.json, where the fast tests try them again. After a fix, `--retry` tries them again
-here; the page counts them apart.
+tests/hostile/seeds.json, where the fast tests try them again. After a fix, `--retry` tries them again here;
+the page counts them separately.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BATCH = 1000
 
 
 class Progress:
-    """Counts of one part of the run, in a file that survives it."""
+    """Counts of one part of the run, stored in a file."""
 
     def __init__(self, folder: Path, part: str, seed: int) -> None:
         self.path = folder / f"{part}-{seed}.json"
@@ -64,7 +64,7 @@ class Progress:
         print(f"{self.path.stem}: {self.done:,}, {dict(self.outcomes)}", flush=True)
 
     def replace(self, outcomes: Counter[str], bad: list[dict[str, Any]]) -> None:
-        """Count the bad cases anew, after the code was changed."""
+        """Count the bad cases again, after a change of the code."""
         self.fixed += len(self.bad) - len(bad)
         before = Counter(case["bad"] for case in self.bad)
         self.outcomes, self.bad = self.outcomes - before, []
@@ -72,7 +72,7 @@ class Progress:
 
 
 def mutations(progress: Progress, count: int, seed: int, workers: int) -> None:
-    """Read damaged files until the count is reached."""
+    """Try damaged files until the requested number is reached."""
     from corpus import kinds, share
     from pool import counts, run_cases
 
@@ -91,7 +91,7 @@ def mutations(progress: Progress, count: int, seed: int, workers: int) -> None:
 
 
 def retry(progress: Progress) -> None:
-    """Try the damaged files again that were handled badly."""
+    """Try again the damaged files that were handled badly."""
     from pool import counts, run_cases
 
     outcomes = run_cases([(case["kind"], case["seed"]) for case in progress.bad], 1)
@@ -99,7 +99,7 @@ def retry(progress: Progress) -> None:
 
 
 def kills(progress: Progress, count: int, seed: int) -> None:
-    """Kill and resume runs until the count is reached, every second one with a damaged work folder."""
+    """Kill and resume the requested number of runs, every second one with a damaged work folder."""
     from kills import KilledRuns
 
     from nafs.datasets import power_law
@@ -119,7 +119,7 @@ def kills(progress: Progress, count: int, seed: int) -> None:
 
 
 def model_kills(progress: Progress, count: int, seed: int) -> None:
-    """Kill commands that save and update models until the count is reached."""
+    """Kill commands that save and update models, until the requested number is reached."""
     from killed_models import KilledModels
 
     from nafs.datasets import power_law

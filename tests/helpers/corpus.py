@@ -1,4 +1,4 @@
-"""Small valid files of every kind that is read, and what is called to read them."""
+"""Small valid files of every supported kind, and the functions that read them."""
 
 import functools
 import gzip

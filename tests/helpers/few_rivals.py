@@ -1,4 +1,4 @@
-"""Fewer rivals for a while; afterwards the registry has its own entries in its own order again."""
+"""Temporarily fewer rivals; afterwards the registry has its entries in their order again."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -23,7 +23,7 @@ def graphs(draw, *, text_ids=None, features=None, labels=None, weighted=None):
     names = NAMES if use_text else st.integers(-(2**40), 2**40)
     ids = draw(st.lists(names, min_size=n, max_size=n, unique=True))
     if use_text:
-        ids[0] = f"n{ids[0]}" if f"n{ids[0]}" not in ids else ids[0] + "n" * 9  # one that is no number
+        ids[0] = f"n{ids[0]}" if f"n{ids[0]}" not in ids else ids[0] + "n" * 9  # an id that is not a number
     pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda ends: ends[0] != ends[1])
     pairs = draw(st.lists(pair, min_size=1, max_size=3 * n, unique_by=frozenset))
     columns = [[ids[a] for a, _ in pairs], [ids[b] for _, b in pairs]]

@@ -22,7 +22,7 @@ def nafs(*words):
 
 
 class Starter:
-    """Starts commands without the time that imports take."""
+    """Starts commands in a process that has imported everything already."""
 
     def __init__(self):
         helpers = Path(__file__).parent
@@ -73,7 +73,7 @@ class KilledRuns:
         return (self.folder / "errors.txt").read_text(errors="replace")
 
     def kill(self, seed, damage=False):
-        """Kill a run at a random moment, perhaps damage what it left, resume: what went wrong, or nothing."""
+        """Kill a run at a random moment, perhaps damage its files, and resume it. Returns what went wrong."""
         rng, name = random.Random(seed), f"{seed}.npy"
         output, work = self.folder / name, self.folder / f"{name}.work"
         try:

@@ -1,6 +1,6 @@
 """The method in float64, straight from the definitions, with dense matrices and without optimisation.
 
-Everything the package computes is held against this file.
+Everything that the package computes is compared with this file.
 """
 
 import numpy as np

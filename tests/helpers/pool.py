@@ -1,7 +1,7 @@
 """Processes that read damaged files, watched from outside: dead and hanging ones are replaced.
 
-Time is that of the processor, so that a busy or paused machine makes nothing hang; a process that sleeps is
-given the same time by the clock.
+Time is processor time, so that nothing seems to hang on a busy or paused machine; a process that sleeps has
+the same limit in wall time.
 """
 
 import json
@@ -101,7 +101,7 @@ class Victim:
 
 
 def run_cases(cases, workers=2, seconds=SECONDS):
-    """Outcomes of (kind, seed) pairs, in any order; what hangs is tried once more by itself."""
+    """Outcomes of (kind, seed) pairs, in any order; a case that hangs is tried once more by itself."""
     outcomes = _run_once(cases, workers, seconds)
     hung = [outcome for outcome in outcomes if outcome.get("bad") == "hung"]
     again = [case for outcome in hung for case in _run_once([(outcome["kind"], outcome["seed"])], 1, seconds)]

@@ -1,4 +1,4 @@
-"""What other readers say about a damaged file that nafs has read: NumPy, SciPy, Arrow, Python's csv."""
+"""A second opinion on a damaged file that nafs has read: by NumPy, SciPy, Arrow or Python's csv."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ MOST = 2000  # nodes of a graph that is compared
 
 
 def difference(folder, call, result):
-    """Where a result is not what another reader makes of the file; empty where they agree."""
+    """How a result differs from that of another reader; empty if they agree."""
     if call == "embedding":
         return _embedding(folder, result)
     edges, features = folder / call[0], folder / call[1] if len(call) > 1 and call[1] else None

@@ -152,7 +152,7 @@ def used_model(folder):
 
 @functools.cache
 def whole_model():
-    """What becomes of the model that nobody damaged."""
+    """The result of the undamaged model."""
     from corpus import saved_model
 
     with tempfile.TemporaryDirectory() as folder:
@@ -175,7 +175,7 @@ def wide_graph(folder):
 
 
 def check(folder, call, result):  # noqa: PLR0911 - one reason each
-    """What is wrong with a result that nobody complained about."""
+    """What is wrong with a result that raised no error."""
     import numpy as np
     import scipy.sparse as sp
     from second_opinion import difference
@@ -221,7 +221,7 @@ def _lost(path, graph):
     match = re.search(r"([\d,]+) rows? makes? ", graph.notes[0])
     roles = re.search(r"source = '(.*?)', target = '(.*?)'", graph.notes[0])
     if match is None or roles is None or "\r" in text or '"' in text or "\x0b" in text or "\x0c" in text:
-        return ""  # where lines end is a matter of taste
+        return ""  # readers differ on line ends
     comments = next(
         (
             int(skipped[1])
