@@ -71,24 +71,26 @@ def test_the_plan_says_where_nodes_are_renumbered():
     plan = MemoryEngine().plan
     default = plan(problem())
     assert default.ordered
-    assert not default.arranged, "without a limit features are not copied"
+    assert 0 < default.arranged < 50_000, "without a limit part of the features is copied"
+    assert default.nbytes <= 5 * 4 * 50_000 * 128
     assert "community order" in default.strategy
     assert not plan(problem(1000)).ordered, "the states stay in the cache"
     assert not plan(problem(method=Method(2))).ordered, "two hops do not pay for it"
-    assert plan(problem(memory_limit="2GB")).arranged
+    assert plan(problem(memory_limit="2GB")).arranged == 50_000
 
 
 def test_the_plan_keeps_every_limit():
     given_order = memory._needed(problem(), 1)
     with_order = memory._needed(problem(), 1, ordered=True)
-    with_copy = memory._needed(problem(), 1, ordered=True, arranged=True)
+    with_copy = memory._needed(problem(), 1, ordered=True, arranged=50_000)
     assert given_order < with_order < with_copy
     for limit, ordered, arranged in (
-        (given_order, False, False),
-        (with_order - 1, False, False),
-        (with_order, True, False),
-        (with_copy - 1, True, False),
-        (with_copy, True, True),
+        (given_order, False, 0),
+        (with_order - 1, False, 0),
+        (with_order, True, 0),
+        (with_order + 4 * 128 * 1000, True, 1000),
+        (with_copy - 1, True, 49_999),
+        (with_copy, True, 50_000),
     ):
         plan = MemoryEngine().plan(problem(memory_limit=limit))
         assert (plan.ordered, plan.arranged) == (ordered, arranged)

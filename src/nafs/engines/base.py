@@ -137,8 +137,8 @@ class Plan:
         Number of r's that are computed side by side.
     ordered : bool
         Whether nodes are renumbered by their communities.
-    arranged : bool
-        Whether the features are copied in that order.
+    arranged : int
+        Rows of the features that are copied in that order.
     cached : bool
         Whether the hops run on a few columns at a time, in the cache.
     widths : tuple of ints
@@ -153,7 +153,7 @@ class Plan:
     strategy: str = ""
     group: int = 1
     ordered: bool = False
-    arranged: bool = False
+    arranged: int = 0
     cached: bool = False
     widths: tuple[int, ...] = ()
     workers: int = 1

@@ -28,6 +28,7 @@ from nafs.smoothing.order import CACHED_STATE, Order, community_order, order_nby
 from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
 from nafs.smoothing.weightings import weighting_named
 
+COPIED_SHARE = 0.6  # of dense features that a run without a limit copies: the mean stays below five matrices
 WIDE_ENOUGH = 128  # columns; longer rows gain less than the first touch of their memory costs
 
 
@@ -67,7 +68,7 @@ class MemoryEngine:
                 if g * problem.size.n_columns <= WIDE_ENOUGH and _needed(problem, g, ordered=ordered) <= limit
             )
             group = max(fitting, default=1)
-        arranged = ordered and _arranges(problem, group)
+        arranged = _arranged_rows(problem, group) if ordered else 0
         strategy = "one r at a time" if group == 1 else f"{group} r's side by side"
         if ordered:
             strategy += ", nodes in community order"
@@ -101,7 +102,9 @@ class MemoryEngine:
                     return Result(matrix.astype(problem.dtype, copy=False))
                 report.expect(len(method.r))
             order = _order(problem) if plan.ordered else None
-            arranged = features.take(order.nodes) if order is not None and plan.arranged else None
+            arranged = None
+            if order is not None and plan.arranged:
+                arranged = features.take(order.nodes[: plan.arranged])
             out = np.empty((n, method.n_columns(features.shape[1])), np.float32)
             layout = Layout(n, features.shape[1], plan.group, problem.resources.state_dtype)
             workspace = Workspace(layout, method)
@@ -193,12 +196,19 @@ def _orders(problem: Problem, group: int, *, n_hops: int | None = None, results:
     return _needed(problem, group, results, ordered=True) <= resources.limit
 
 
-def _arranges(problem: Problem, group: int) -> bool:
-    """Whether features are copied in the order of nodes: sparse ones are small, dense ones need a limit."""
-    limit = problem.resources.limit
+def _arranged_rows(problem: Problem, group: int) -> int:
+    """Rows of the features that are copied in the order of nodes: as many as there is memory for.
+
+    Sparse features, which are small, are copied as a whole or not at all.
+    """
+    n, limit = problem.graph.n_nodes, problem.resources.limit
     if limit is None:
-        return problem.size.sparse
-    return _needed(problem, group, ordered=True, arranged=True) <= limit
+        return n if problem.size.sparse else int(COPIED_SHARE * n)
+    if _needed(problem, group, ordered=True, arranged=n) <= limit:
+        return n
+    if problem.size.sparse:
+        return 0
+    return max(0, limit - _needed(problem, group, ordered=True)) * n // problem.size.nbytes
 
 
 def _order(problem: Problem) -> Order:
@@ -206,7 +216,7 @@ def _order(problem: Problem) -> Order:
 
 
 def _needed(
-    problem: Problem, group: int, results: int = 1, *, ordered: bool = False, arranged: bool = False
+    problem: Problem, group: int, results: int = 1, *, ordered: bool = False, arranged: int = 0
 ) -> int:
     """Bytes that count towards the limit, with this many r's side by side."""
     n, columns = problem.graph.n_nodes, problem.size.n_columns
@@ -219,7 +229,7 @@ def _needed(
     if ordered:
         at_first, kept = order_nbytes(problem.graph)
         if arranged:  # sparse rows are copied by way of their positions
-            kept += problem.size.nbytes
+            kept += -(-problem.size.nbytes * arranged // n)
             at_first = max(at_first, kept + (2 * problem.size.nbytes if problem.size.sparse else 0))
         nbytes = max(at_first, kept + 8 * n + nbytes)
     return problem.held + nbytes

@@ -111,7 +111,7 @@ class PanelEngine:
             _disk_bytes(problem, widths, workers, in_files=in_files, ordered=ordered),
             strategy,
             ordered=ordered,
-            arranged=ordered,
+            arranged=problem.graph.n_nodes if ordered else 0,
             widths=widths,
             workers=workers,
         )

@@ -103,7 +103,7 @@ def _one_hop(problem: Problem, plan: Plan, n_columns: int, group: int, budget: f
         state_dtype=problem.resources.state_dtype,
         n_threads=threads,
         order=order,
-        arranged=features.take(order.nodes) if order is not None and plan.arranged else None,
+        arranged=features.take(order.nodes[: plan.arranged]) if order is not None and plan.arranged else None,
     )
     for _ in range(_WARM):
         hops.advance(postpone=True)

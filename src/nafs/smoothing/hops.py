@@ -126,7 +126,8 @@ class Hops:
         Hops run over the renumbered graph. Features and embeddings stay in the order of ``graph``; ``parts``,
         ``sums`` and ``distances`` are in that of the renumbered one.
     arranged : Features, optional
-        A copy of the features in the order of the renumbered graph, which hops read faster.
+        A copy of the features in the order of the renumbered graph, which hops read faster: of all nodes or,
+        if the features are dense, of the first ones.
     allocate : callable
         Allocates the arrays that have one entry per node; states always come from ``numpy.empty``.
     """
@@ -202,14 +203,13 @@ class Hops:
             "features": f,
             "groups": groups,
             "node": None if order is None else order.nodes,
-            "arranged": arranged is not None,
             "scale": scale,
             "unscale": unscale,
             "centres": self._centres,
             "centre_norms": centre_norms,
             "component": component,
             "centred": distance is not None and distance.centred,
-            **(arranged or features).arrays("x"),
+            **_feature_arrays(features, arranged),
             "x_norms": norms,
             "sum": running,
             "total": total,
@@ -305,6 +305,15 @@ class Hops:
                 factor=ensemble.factor(len(self.method.r)),
                 fallback=float(self.hop + 1),
             )
+
+
+def _feature_arrays(features: Features, arranged: Features | None) -> dict[str, Any]:
+    """The features as the kernel takes them: as they are, copied, or copied in part."""
+    if arranged is None:
+        return features.arrays("x")
+    if arranged.shape[0] == features.shape[0]:
+        return {**arranged.arrays("x"), "arranged": True}
+    return {**features.arrays("x"), **arranged.arrays("x_copy")}
 
 
 def _scales(

@@ -13,14 +13,15 @@ class HopKernel {
             Maybe<Matrix<const float>> x, Maybe<Vector<const int64_t>> x_indptr,
             Maybe<Vector<const int32_t>> x_indices, Maybe<Vector<const float>> x_values,
             Maybe<Vector<const float>> x_norms, Maybe<Vector<const int32_t>> node, bool arranged,
-            Matrix<const float> unscale, Matrix<const float> scale, Maybe<Matrix<const float>> centres,
-            Maybe<Matrix<const float>> centre_norms, Maybe<Vector<const int32_t>> component, bool centred,
-            Maybe<Matrix<float>> sum, Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak,
-            Maybe<Matrix<float>> distances, Maybe<Matrix<float>> pending, Distance distance,
-            Weighting weighting, float floor, bool stream, int threads)
+            Maybe<Matrix<const float>> x_copy, Matrix<const float> unscale, Matrix<const float> scale,
+            Maybe<Matrix<const float>> centres, Maybe<Matrix<const float>> centre_norms,
+            Maybe<Vector<const int32_t>> component, bool centred, Maybe<Matrix<float>> sum,
+            Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
+            Maybe<Matrix<float>> pending, Distance distance, Weighting weighting, float floor, bool stream,
+            int threads)
       : held_(keep_alive(indptr, indices, weights, inverse_degree, x, x_indptr, x_indices, x_values, x_norms,
-                         node, unscale, scale, centres, centre_norms, component, sum, total, peak, distances,
-                         pending)) {
+                         node, x_copy, unscale, scale, centres, centre_norms, component, sum, total, peak,
+                         distances, pending)) {
     n_ = static_cast<int64_t>(inverse_degree.size()), width_ = features * groups;
     require(features > 0 && groups > 0, "features and groups are positive");
     hop_.features = features, hop_.groups = groups;
@@ -51,6 +52,12 @@ class HopKernel {
       require(static_cast<int64_t>(node->size()) == n_, "one node for each row");
       node_ = node->data();
       if (!arranged) hop_.node = node_;
+    }
+    if (x_copy) {
+      require(hop_.node && hop_.x.rows && static_cast<int64_t>(x_copy->shape(0)) <= n_,
+              "a copy is of the first rows of dense features");
+      hop_.copied = static_cast<int64_t>(x_copy->shape(0)), hop_.copy = x_copy->data();
+      hop_.copy_stride = rows_of(*x_copy, hop_.copied, features, "x_copy has all features");
     }
     hop_.centres = centres_of(n_, width_, centres, component);
     hop_.centred = centred;
@@ -170,20 +177,20 @@ void bind_hops(nb::module_& m) {
       .def(nb::init<Vector<const int64_t>, Vector<const int32_t>, Maybe<Vector<const float>>,
                     Vector<const float>, int64_t, int64_t, Maybe<Matrix<const float>>,
                     Maybe<Vector<const int64_t>>, Maybe<Vector<const int32_t>>, Maybe<Vector<const float>>,
-                    Maybe<Vector<const float>>, Maybe<Vector<const int32_t>>, bool, Matrix<const float>,
-                    Matrix<const float>, Maybe<Matrix<const float>>, Maybe<Matrix<const float>>,
-                    Maybe<Vector<const int32_t>>, bool, Maybe<Matrix<float>>, Maybe<Matrix<float>>,
-                    Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>, Distance, Weighting,
-                    float, bool, int>(),
+                    Maybe<Vector<const float>>, Maybe<Vector<const int32_t>>, bool,
+                    Maybe<Matrix<const float>>, Matrix<const float>, Matrix<const float>,
+                    Maybe<Matrix<const float>>, Maybe<Matrix<const float>>, Maybe<Vector<const int32_t>>,
+                    bool, Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>,
+                    Maybe<Matrix<float>>, Maybe<Matrix<float>>, Distance, Weighting, float, bool, int>(),
            nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
            "weights"_a.noconvert().none() = nothing, "inverse_degree"_a.noconvert(), "features"_a, "groups"_a,
            "x"_a.noconvert().none() = nothing, "x_indptr"_a.noconvert().none() = nothing,
            "x_indices"_a.noconvert().none() = nothing, "x_values"_a.noconvert().none() = nothing,
            "x_norms"_a.noconvert().none() = nothing, "node"_a.noconvert().none() = nothing,
-           "arranged"_a = false, "unscale"_a.noconvert(), "scale"_a.noconvert(),
-           "centres"_a.noconvert().none() = nothing, "centre_norms"_a.noconvert().none() = nothing,
-           "component"_a.noconvert().none() = nothing, "centred"_a = false,
-           "sum"_a.noconvert().none() = nothing, "total"_a.noconvert().none() = nothing,
+           "arranged"_a = false, "x_copy"_a.noconvert().none() = nothing, "unscale"_a.noconvert(),
+           "scale"_a.noconvert(), "centres"_a.noconvert().none() = nothing,
+           "centre_norms"_a.noconvert().none() = nothing, "component"_a.noconvert().none() = nothing,
+           "centred"_a = false, "sum"_a.noconvert().none() = nothing, "total"_a.noconvert().none() = nothing,
            "peak"_a.noconvert().none() = nothing, "distances"_a.noconvert().none() = nothing,
            "pending"_a.noconvert().none() = nothing, "distance"_a.noconvert() = Distance::none,
            "weighting"_a.noconvert() = Weighting::last, "floor"_a = 0.0f, "stream"_a = false, "threads"_a = 1)

@@ -12,14 +12,14 @@ struct Parts {
 // z with the node's own features. The scale d~^r of z does not matter to a cosine.
 inline Parts feature_parts(const Hop& hop, int64_t i, const float* z) {
   const Features& x = hop.x;
-  const int64_t own = hop.own_row(i);
   if (!x.rows) {
+    const int64_t own = hop.own_row(i);
     double dot = 0.0;
     for (int64_t e = x.indptr[own]; e < x.indptr[own + 1]; ++e)
       dot += static_cast<double>(z[x.indices[e]]) * x.values[e];
     return {dot, square_of(z, hop.features)};
   }
-  const float* row = x.rows + own * x.stride;
+  const float* row = hop.x_row(i);
   float quick_dot, quick_square;
   dot_and_square(z, row, hop.features, &quick_dot, &quick_square);
   if (within_range(x.norms[i]) && within_range(std::sqrt(quick_square))) return {quick_dot, quick_square};

@@ -83,7 +83,7 @@ inline void first_row(const Hop& hop, int64_t i, float* __restrict row) {
     const float unscale = hop.unscale[i * hop.groups + g];
     float* z = row + g * f;
     if (hop.x.rows) {
-      const float* x = hop.x.rows + own * hop.x.stride;
+      const float* x = hop.x_row(i);
       for (int64_t c = 0; c < f; ++c) z[c] = x[c] * unscale;
     } else {
       for (int64_t c = 0; c < f; ++c) z[c] = 0.0f;

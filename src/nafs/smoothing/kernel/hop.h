@@ -47,6 +47,10 @@ struct Hop {
   Neighbours graph;
   Features x;
   const int32_t* node = nullptr;  // row i of the state belongs to row node[i] of x; null: to row i
+  // Dense rows of x for the first `copied` rows of the state, in their order: read faster than by way of
+  // `node`.
+  const float* copy = nullptr;
+  int64_t copied = 0, copy_stride = 0;
   Centres centres;
   Distance distance = Distance::none;
   Weighting weighting = Weighting::last;
@@ -78,6 +82,9 @@ struct Hop {
   int threads = 1;
 
   int64_t own_row(int64_t i) const { return node ? node[i] : i; }
+  const float* x_row(int64_t i) const {
+    return i < copied ? copy + i * copy_stride : x.rows + own_row(i) * x.stride;
+  }
 };
 
 // embedding = scale * (sum / total + centre), combined into `out` over the groups.

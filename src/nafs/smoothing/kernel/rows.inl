@@ -24,6 +24,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
   float* steps = buffer + batch.padded * batch.rows;
   const bool weighs = hop.weighting != Weighting::last;
   const bool reads_features = needs_of(hop.distance).features && !hop.sums && hop.x.rows;
+  const bool far = hop.node && bottom > hop.copied;  // rows of x come from anywhere
   // Where rows are whole vectors and go through the cache anyway, z is computed in its final place.
   const bool direct = hop.next && !hop.half && !hop.stream && (width + 7) / 8 * 8 <= hop.columns;
   const auto row_of = [&](int64_t i) {
@@ -32,8 +33,8 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
 
   for (int64_t i = top; i < bottom; ++i) {
     float* z = row_of(i);
-    if (reads_features && hop.node && i + kFeaturesAhead < hop.end)
-      prefetch_row(hop.x.rows + hop.node[i + kFeaturesAhead] * hop.x.stride, hop.features * 4);
+    if (reads_features && far && i + kFeaturesAhead < hop.end)
+      prefetch_row(hop.x_row(i + kFeaturesAhead), hop.features * 4);
     if (!hop.state)
       first_row(hop, i, z);
     else if (hop.graph.weights)
@@ -42,7 +43,7 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
       gather_row<false, State>(hop, i, z);
     // Read only once per hop: locality 0 keeps them from pushing the state out of the cache.
     if (weighs && !hop.postpone) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
-    if (reads_features && !hop.node) prefetch_row<0>(hop.x.rows + i * hop.x.stride, hop.features * 4);
+    if (reads_features && !far) prefetch_row<0>(hop.x_row(i), hop.features * 4);
   }
   for (int64_t i = top; i < bottom; ++i)
     for (int64_t g = 0; g < hop.groups; ++g) {
