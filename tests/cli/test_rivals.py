@@ -1,6 +1,7 @@
 """evaluate --rivals: the comparison on one's own graph."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from command import run
@@ -13,8 +14,8 @@ from nafs.rivals import RIVALS
 
 @pytest.fixture
 def few():
-    """Three quick rivals instead of all."""
-    with only_rivals({name: RIVALS[name] for name in ("raw features", "SC", "SGC")}):
+    """Four quick rivals instead of all."""
+    with only_rivals({name: RIVALS[name] for name in ("raw features", "SC", "SGC", "GCC")}):
         yield
 
 
@@ -35,6 +36,22 @@ def test_a_table_and_a_chart(folder, capsys):
     assert (folder / "c.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_rivals_can_be_named_and_their_times_are_told_before(folder, capsys):
+    assert run("evaluate", "graph", "-t", "links,clustering", "--seeds", "1", "--rivals", "SGC,GCC") == 0
+    output = capsys.readouterr()
+    assert "links: seconds that one fit takes, roughly: under 2: NAFS, SGC" in output.err
+    assert "clustering: seconds that one fit takes, roughly: under 2: NAFS, SGC, GCC" in output.err
+    assert "raw features" not in output.out
+
+
+def test_a_rival_that_takes_too_long_is_left_out_with_a_note(folder, capsys, monkeypatch):
+    RIVALS["SC"] = replace(RIVALS["SC"], cost=800)
+    assert run("evaluate", "graph", "-t", "links", "--seeds", "1", "--rivals", "fast") == 0
+    output = capsys.readouterr()
+    assert "SC: not measured: a fit takes about 44 s, and" in output.err
+    assert "SGC" in output.out
+
+
 def test_json_holds_every_value(folder, capsys):
     words = ("-t", "links,classification", "--seeds", "2", "--rivals", "fast", "--json")
     assert run("evaluate", "graph", *words) == 0
@@ -46,7 +63,11 @@ def test_json_holds_every_value(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--rivals", "some"), "--rivals must be one of"),
+        (
+            ("--rivals", "some"),
+            "be one of none, fast, all, raw features, SC, SGC, GCC; got 'some'",
+        ),
+        (("--rivals", "GCC", "-t", "links"), "GCC has no links; it has clustering"),
         (("--chart", "c.png"), "add --rivals fast"),
         (("--rivals", "fast", "--embedding", "z.npy", "-t", "clustering"), "leave --embedding out"),
     ],

@@ -20,7 +20,13 @@ def fit(x: int) -> int:
     """Fit it."""
     from nafs.rivals.late import later
 
-    return help_me(RATE * x, cost=3) + later(x)
+    part = later(x)
+    parts = [help_me(RATE * x, cost=3) + extra for extra in (part, x)]
+
+    def total():
+        return sum(parts)
+
+    return total()
 
 
 def unrelated():
@@ -61,6 +67,9 @@ def package(tmp_path, monkeypatch):
     [
         ("rivals.one", "RATE = 0.5", "RATE = 0.6"),
         ("rivals.one", "help_me(RATE * x", "help_me(x"),
+        ("rivals.one", "(part, x)", "(x, part)"),
+        ("rivals.one", "sum(parts)", "sum([part])"),
+        ("rivals.one", "def fit(x: int)", "def fit(y: int)"),  # callers may name a parameter
         ("rivals.shared", "SCALE = 2", "SCALE = 3"),
         ("rivals.late", "return HOME", "return HOME + x"),
         ("rivals.named", "return 1", "return 2"),
@@ -78,6 +87,8 @@ def test_what_a_measurement_uses_changes_its_fingerprint(package, file, old, new
         ("rivals.one", '"""Fit it."""', '"""Another sentence."""'),
         ("rivals.one", "RATE = 0.5", "RATE = 0.5  # a comment\n"),
         ("rivals.one", "cost=3", "cost=4"),
+        ("rivals.one", "extra", "addend"),
+        ("rivals.one", "parts", "values"),
         ("rivals.one", "(x: int) -> int", "(x: float) -> float"),
         ("rivals.one", "return judge(1)", "return judge(2)"),
         ("rivals.shared", "def other(x): return x", "def other(x): return -x"),

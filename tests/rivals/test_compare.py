@@ -23,7 +23,7 @@ def test_a_comparison_orders_methods_by_its_first_metric(graph, task):
     comparison = compare(graph, task, methods, seeds=2, progress=lambda *step: steps.append(step))
     assert comparison.ordered() == ["SGC", "raw features"]
     assert steps == [("raw features", 0, 4), ("raw features", 1, 4), ("SGC", 2, 4), ("SGC", 3, 4)]
-    assert len(comparison.row("SGC")) == len(comparison.metrics) + 2
+    assert len(comparison.row("SGC")) == len(comparison.metrics) + 3
     means = [np.mean(comparison.values[name][comparison.metrics[0]]) for name in comparison.ordered()]
     assert means[0] > means[1]
 
@@ -34,6 +34,15 @@ def test_a_method_that_cannot_run_is_skipped_with_its_reason(graph):
     assert list(comparison.values) == ["SGC"]
     assert comparison.skipped["greedy"].startswith("greedy: out of memory (needs 1e+04 TB;")
     assert comparison.as_dict()["skipped"] == comparison.skipped
+
+
+def test_a_time_limit_leaves_slow_methods_out_and_cuts_seeds(graph):
+    slow = replace(RIVALS["SGC"], name="slow", cost=1e6)
+    comparison = compare(graph, "links", [slow, RIVALS["SGC"]], seeds=3, limit=2.0)
+    assert list(comparison.values) == ["SGC"]
+    assert comparison.skipped["slow"].startswith("slow: not measured: a fit takes about ")
+    hasty = compare(graph, "links", [RIVALS["SGC"]], seeds=3, limit=0.06)
+    assert len(hasty.values["SGC"]["AUC"]) < 3, "a tenth of the limit is used up by the first seed"
 
 
 def test_without_labels_clusters_are_judged_by_the_edges(graph):

@@ -77,7 +77,7 @@ def evaluate(
         str,
         flag(
             "--rivals",
-            help="Compare with other systems: none, fast (about a minute each), all.",
+            help="Compare with other systems: none, fast (minutes), all (hours), or names such as GAE,SGC.",
             panel=_PANEL,
         ),
     ] = "none",
@@ -107,8 +107,8 @@ def evaluate(
     if embedding is not None:
         kept = ("n_clusters", "n_threads", "memory_limit")
         reject_changes(options, FOR_EACH_TASK, f"the vectors come from {embedding}", except_for=kept)
-    check_request(rivals, chart, embedding)
     tasks = _tasks(task, embedding)
+    check_request(rivals, chart, embedding, tasks)
     split = None
     if is_dataset(dataset):
         data = load(run, dataset, reading)
@@ -146,7 +146,7 @@ def evaluate(
         graph,
         compared,
         judge.embed,
-        tier=rivals,
+        rivals=rivals,
         seeds=seeds,
         split=split,
         n_clusters=options.n_clusters,

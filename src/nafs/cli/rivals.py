@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,30 +11,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.atomic import whole_file
-from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run, print_table, results
 from nafs.graph import Graph
 
 if TYPE_CHECKING:
-    from nafs.rivals import Comparison, Problem
+    from nafs.rivals import Comparison, Problem, Rival
 
 OURS = "NAFS"
+TIERS = ("none", "fast", "all")
 WIDTH = 40  # characters of the longest bar
+LIMIT = 90.0  # seconds of "fast" for each task: the answer should not take longer than a few minutes
 
 
-def check_request(tier: str, chart: str | None, embedding: str | None) -> None:
+def check_request(rivals: str, chart: str | None, embedding: str | None, tasks: list[str]) -> None:
     """Raise one clear line for options that do not go together."""
-    check_choice("rivals", tier, ("none", "fast", "all"))
-    if chart is not None and tier == "none":
+    if rivals not in TIERS:
+        from nafs.rivals import RIVALS
+
+        for name in _names(rivals):
+            if name not in RIVALS:
+                known = ", ".join((*TIERS, *RIVALS))
+                raise InputError(Parameter("rivals"), f" must be one of {known}; got {name!r}")
+            # For one task the rival must have it; of several it is judged by those that it has.
+            RIVALS[name].check(tasks[0] if len(tasks) == 1 else RIVALS[name].tasks[0])
+    if chart is not None and rivals == "none":
         raise InputError(Parameter("chart"), " draws the comparison with rivals; add --rivals fast or all")
-    if tier != "none" and embedding is not None:
+    if rivals != "none" and embedding is not None:
         raise InputError(Parameter("rivals"), " embeds the graph itself; leave --embedding out")
 
 
-def check_graph(tier: str, graph: Graph) -> None:
+def _names(rivals: str) -> list[str]:
+    return [name.strip() for name in rivals.split(",")]
+
+
+def check_graph(rivals: str, graph: Graph) -> None:
     """Raise one clear line for a graph that rivals are not defined for, before anything is measured."""
-    if tier != "none" and graph.adjacency.directed:
+    if rivals != "none" and graph.adjacency.directed:
         raise InputError(
             Parameter("rivals"), " compares on undirected graphs only; leave out ", Parameter("directed")
         )
@@ -44,7 +59,7 @@ def compare_with_rivals(
     tasks: list[str],
     embed: Any,
     *,
-    tier: str,
+    rivals: str,
     seeds: int,
     split: Any = None,
     n_clusters: int | None = None,
@@ -52,28 +67,30 @@ def compare_with_rivals(
     dataset: str = "",
     chart: str | None = None,
 ) -> list[Comparison]:
-    """Judge NAFS and the rivals of a tier by each task; nothing for the tier "none".
+    """Judge NAFS and some rivals by each task; nothing for "none".
 
-    ``embed`` takes a graph, a goal and a number of clusters.
+    ``embed`` takes a graph, a goal and a number of clusters; ``rivals`` is a tier or names of rivals.
     """
-    if tier == "none":
+    if rivals == "none":
         return []
-    from nafs.rivals import Rival, compare, rivals_for
+    from nafs.rivals import Rival, compare
     from nafs.rivals.contract import TASKS
 
     def fit(problem: Problem, seed: int, progress: object) -> NDArray[Any]:
         goal = "links" if problem.task == "links" else "clusters"
         return np.asarray(embed(problem.graph, goal, problem.n_clusters or None))
 
-    ours = Rival(OURS, TASKS, fit, "this method", cost=1, seeded=False)
+    ours = Rival(OURS, TASKS, fit, "this method", cost=0, seeded=False)
+    limit = LIMIT if rivals == "fast" else math.inf
+    if score == "head":
+        score = "auto"
+        run.notes.append("rivals are compared by inner products or cosines; the head is for NAFS alone")
     comparisons = []
     for task in tasks:
-        methods = [ours, *rivals_for(task, tier, graph.n_nodes).values()]
+        methods = [ours, *_methods(rivals, task, graph.n_nodes)]
+        expected = {rival.name: _show(rival.seconds(graph.n_nodes)) for rival in methods}
+        run.say(f"{task}: seconds that one fit takes, roughly: {_listed(expected)}")
         with run.stage(f"rivals, {task}", total=len(methods) * seeds) as advance:
-
-            def report(name: str, done: int, total: int, advance: Any = advance) -> None:
-                advance(1, name)
-
             comparison = compare(
                 graph,
                 task,
@@ -83,13 +100,47 @@ def compare_with_rivals(
                 n_clusters=n_clusters,
                 score=score,
                 dataset=dataset,
-                progress=report,
+                limit=limit,
+                progress=_teller(advance, task, expected),
             )
         comparisons.append(comparison)
         run.notes += [reason for reason in comparison.skipped.values() if reason not in run.notes]
     if chart is not None:
         write_charts(comparisons, Path(chart))
     return comparisons
+
+
+def _methods(rivals: str, task: str, n_nodes: int) -> list[Rival]:
+    """The rivals of a tier, or those with some names, that have a task."""
+    from nafs.rivals import RIVALS, rivals_for
+
+    if rivals in TIERS:
+        return list(rivals_for(task, rivals, n_nodes).values())
+    return [RIVALS[name] for name in _names(rivals) if task in RIVALS[name].tasks]
+
+
+def _teller(advance: Any, task: str, expected: Mapping[str, str]) -> Callable[[str, int, int], None]:
+    """A function that moves the progress bar to a fit, and shows whose it is and how long it takes."""
+    at = 0
+
+    def report(name: str, done: int, total: int) -> None:
+        nonlocal at
+        advance(done - at, f"{task}: {name}, {expected[name]} s")
+        at = done
+
+    return report
+
+
+def _show(seconds: float) -> str:
+    return "under 2" if seconds < 2 else f"{seconds:.0f}"
+
+
+def _listed(expected: Mapping[str, str]) -> str:
+    """Methods under the seconds that they take, the quickest first."""
+    return "; ".join(
+        f"{seconds}: {', '.join(name for name in expected if expected[name] == seconds)}"
+        for seconds in dict.fromkeys(expected.values())
+    )
 
 
 def show_comparison(comparison: Comparison) -> None:
@@ -101,7 +152,7 @@ def show_comparison(comparison: Comparison) -> None:
     longest = max(*means.values(), 1e-9)
     title = f"{comparison.task}: NAFS and rivals, the same splits, seeds and heads"
     results.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
-    header = ("method", *comparison.metrics, "time", "memory")
+    header = ("method", *comparison.metrics, "seeds", "time", "memory")
     print_table([[name, *comparison.row(name)] for name in means], header)
     bars = {name: "█" * max(0, round(WIDTH * mean / longest)) for name, mean in means.items()}
     print_table([[name, bars[name], f"{mean:.3f}"] for name, mean in means.items()], ("method", first, ""))

@@ -222,7 +222,7 @@ def _missing_times(store: Store) -> list[str]:
     samples, sizes = published.SAMPLES, scalability.RANDOM_NODES
     tables = {
         "efficiency": {
-            method: {name: efficiency.key(name, method) for name in published.CITATIONS}
+            method: {name: efficiency.key(name, method) for name in efficiency.places(method)}
             for method in efficiency.METHODS
         },
         "scalability": {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,7 +174,8 @@ def _random_cells(effort: Effort) -> list[Cell]:
     ]
 
 
-def _write_random(store: Store, effort: Effort) -> list[Path]:
+def draw_random(store: Store) -> Any:
+    """The measured seconds over the number of nodes."""
     figure = new_figure(7.5, 4.8)
     axis = figure.subplots()
     methods = [m for m in METHODS if any(random_key(m, n) in store for n in RANDOM_NODES)]
@@ -209,6 +211,10 @@ def _write_random(store: Store, effort: Effort) -> list[Path]:
     axis.set_title(f"Erdős–Rényi graphs, p = {RANDOM_P:g}: {HOPS} hops, six r, {RANDOM_FEATURES} features")
     axis.grid(alpha=0.3)
     axis.legend(loc="lower right")
+    return figure
+
+
+def _write_random(store: Store, effort: Effort) -> list[Path]:
     remarks = [
         f"Seconds to embed Erdős–Rényi graphs with p = {RANDOM_P:g}, {RANDOM_FEATURES} random features, "
         f"{HOPS} hops, six r, median of 3 runs (one run if it takes over ten seconds). The paper does not "
@@ -220,7 +226,7 @@ def _write_random(store: Store, effort: Effort) -> list[Path]:
     files = store.table(
         "random-graphs", "Scalability on random graphs", remarks, RANDOM_HEADER, random_rows(store)
     )
-    return [*files, store.figure("random-graphs", figure)]
+    return [*files, store.figure("random-graphs", draw_random(store))]
 
 
 TARGETS = (

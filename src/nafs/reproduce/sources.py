@@ -2,14 +2,15 @@
 
 The fingerprint covers the functions, classes and constants that a measurement uses, directly or through
 others, in the parts of the package that compute something. Everything else may change without costing hours
-of measuring: other definitions in the same file, docstrings, comments, annotations of arguments and layout.
+of measuring: other definitions in the same file, docstrings, comments, annotations, layout, and the names of
+local variables.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -126,14 +127,14 @@ def _definitions(module: str) -> dict[str, list[ast.stmt]]:
 
 
 def definitions_of(text: str) -> dict[str, list[ast.stmt]]:
-    r"""The statements that define each name of a module, without prose and annotations.
+    r"""The statements that define each name of a module, without prose, annotations and names of variables.
 
     Examples
     --------
     >>> import ast
     >>> from nafs.reproduce.sources import definitions_of
-    >>> short = definitions_of("def f(x): return 1  # one")
-    >>> long = definitions_of('def f(x: int) -> int:\n    "Say it."\n    return 1')
+    >>> short = definitions_of("def f(x):\n    y = 2 * x  # twice\n    return y")
+    >>> long = definitions_of('def f(x: int) -> int:\n    "Say it."\n    double = 2 * x\n    return double')
     >>> ast.dump(short["f"][0]) == ast.dump(long["f"][0])
     True
     """
@@ -151,7 +152,36 @@ def definitions_of(text: str) -> dict[str, list[ast.stmt]]:
     for statement in _statements(tree.body):
         for name in _names(statement):
             definitions.setdefault(name, []).append(statement)
+    for function in _functions(tree):
+        _number_variables(function, definitions.keys())
     return definitions
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Functions and methods, but not those inside of a function."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        else:
+            yield from _functions(node)
+
+
+def _number_variables(function: ast.FunctionDef, definitions: Collection[str]) -> None:
+    """Replace the names of a function's variables by numbers, in the order in which they are assigned.
+
+    Parameters keep their names, which calls may use, and so does a variable that is named like a definition
+    of the module.
+    """
+    nodes = list(ast.walk(function))
+    kept = {node.arg for node in nodes if isinstance(node, ast.arg)}.union(definitions)
+    for node in nodes:
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            kept |= set(node.names)
+    names = [node for node in nodes if isinstance(node, ast.Name) and node.id not in kept]
+    assigned = dict.fromkeys(node.id for node in names if isinstance(node.ctx, ast.Store))
+    numbers = {name: str(number) for number, name in enumerate(assigned)}
+    for node in names:
+        node.id = numbers.get(node.id, node.id)
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -23,7 +23,9 @@ class _TooLongError(Exception):
     """Stops a fit that takes too long."""
 
 
-def fit_times(rival: Rival, problem: Problem, *, repeats: int = 3, patience: float = PATIENCE) -> Values:
+def fit_times(
+    rival: Rival, problem: Problem, *, repeats: int = 3, patience: float = PATIENCE, long: float = LONG
+) -> Values:
     """How long a rival takes.
 
     Parameters
@@ -31,9 +33,11 @@ def fit_times(rival: Rival, problem: Problem, *, repeats: int = 3, patience: flo
     rival : Rival
     problem : Problem
     repeats : int
-        Runs; a single one if it takes more than ten seconds.
+        Number of runs.
     patience : float
         Seconds after which a run is stopped.
+    long : float
+        Seconds; a run that takes longer is not repeated.
 
     Returns
     -------
@@ -59,7 +63,7 @@ def fit_times(rival: Rival, problem: Problem, *, repeats: int = 3, patience: flo
         except _TooLongError:
             return {"estimate": [(time.perf_counter() - start) / share], "share": [share]}
         times.append(time.perf_counter() - start)
-        if times[-1] > LONG:
+        if times[-1] > long:
             break
     return {"seconds": times}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +19,7 @@ from nafs.tasks import random_splits
 
 METRICS = {"links": ("AUC", "AP"), "clustering": ("ACC", "NMI", "ARI"), "classification": ("ACC", "F1")}
 WITHOUT_LABELS = ("modularity", "conductance")  # how clusters are evaluated without labels
+SHARE = 0.1  # of the time limit; a method that has used it gets no further seeds
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,12 @@ class Comparison:
         return sorted(self.values, key=lambda name: -float(np.mean(self.values[name][first])))
 
     def row(self, name: str) -> list[str]:
-        """Mean ± deviation of each metric, the seconds of one fit and the peak of its memory."""
+        """Mean ± deviation of each metric, number of seeds, and seconds and peak memory of one fit."""
         values = self.values[name]
+        seeds = str(len(values["seconds"]))
         shown = [f"{np.mean(values[m]):.3f}±{np.std(values[m]):.3f}" for m in self.metrics]
         memory = show_bytes(int(max(values["bytes"]))) if "bytes" in values else ""
-        return [*shown, f"{np.median(values['seconds']):.2g} s", memory]
+        return [*shown, seeds, f"{np.median(values['seconds']):.2g} s", memory]
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -64,9 +68,10 @@ def compare(
     n_clusters: int | None = None,
     score: str = "auto",
     dataset: str = "",
+    limit: float = math.inf,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Comparison:
-    """Evaluate several methods in one task.
+    """Evaluate several methods in one task, the quickest ones first.
 
     Parameters
     ----------
@@ -83,13 +88,16 @@ def compare(
         How pairs are scored for links.
     dataset : str
         Name of a public data set, for settings that authors published.
+    limit : float
+        Seconds for all methods. One whose expected time exceeds what is left is skipped, and a method that
+        has used a tenth of the limit gets no further seeds.
     progress : callable, optional
         Called before each fit with the method's name, the number of fits done and of all fits.
 
     Returns
     -------
     Comparison
-        A method whose extra is missing, or that does not fit into memory, is skipped with its reason.
+        A method whose extra is missing, or that does not fit into memory or time, is skipped with its reason.
 
     Examples
     --------
@@ -104,8 +112,21 @@ def compare(
     splits = None
     if task == "classification" and split is None:
         splits = random_splits(graph, count=seeds)
-    for i, rival in enumerate(methods):
+    start = time.perf_counter()
+    ordered = sorted(methods, key=lambda rival: rival.seconds(graph.n_nodes))
+    for i, rival in enumerate(ordered):
+        began = time.perf_counter()
+        expected = rival.seconds(graph.n_nodes)
+        if rival.missing is None and began - start + expected > limit:
+            left = max(0.0, limit - (began - start))
+            result.skipped[rival.name] = (
+                f"{rival.name}: not measured: a fit takes about {expected:.0f} s, and {left:.0f} s of "
+                f"{limit:.0f} are left"
+            )
+            continue
         for seed in range(seeds):
+            if seed and time.perf_counter() - began > SHARE * limit:
+                break
             if progress is not None:
                 progress(rival.name, i * seeds + seed, len(methods) * seeds)
             try:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.rivals.contract import Problem, Progress, Rival
-from nafs.rivals.pairs import AllPairs
+from nafs.rivals.pairs import EXACT, AllPairs
 from nafs.rivals.tensors import features_tensor, hop_tensor, seeded, to_numpy, train
 
 
@@ -38,7 +38,7 @@ def encoder(columns: int, hidden: int, width: int, *, variational: bool) -> Any:
 
 
 def autoencoder(
-    problem: Problem, kind: Any, hidden: int, width: int, *, variational: bool
+    problem: Problem, kind: Any, hidden: int, width: int, *, variational: bool, exact: int = EXACT
 ) -> tuple[Any, Callable[[], Any], Callable[[], Any]]:
     """A model, its embedding of all nodes, and its loss.
 
@@ -46,7 +46,7 @@ def autoencoder(
     """
     A, X = hop_tensor(problem.graph.adjacency), features_tensor(problem)
     model = kind(encoder(X.shape[1], hidden, width, variational=variational))
-    loss = AllPairs(problem.graph.adjacency)
+    loss = AllPairs(problem.graph.adjacency, exact=exact)
 
     def embed() -> Any:
         return model.encode(X, A)
@@ -68,14 +68,17 @@ def fit(
     width: int,
     epochs: int,
     lr: float,
+    exact: int = EXACT,
 ) -> NDArray[np.float32]:
-    """The embedding Z, or the means μ."""
+    """The embedding Z, or the means μ; up to ``exact`` nodes the loss has all pairs."""
     import torch
     from torch_geometric.nn import GAE, VGAE
 
     with seeded(seed):
         kind = VGAE if variational else GAE
-        model, embed, rebuild = autoencoder(problem, kind, hidden, width, variational=variational)
+        model, embed, rebuild = autoencoder(
+            problem, kind, hidden, width, variational=variational, exact=exact
+        )
         train(rebuild, torch.optim.Adam(model.parameters(), lr=lr), epochs, progress)
         model.eval()
         return to_numpy(embed())

@@ -2,12 +2,13 @@
 
 Encoder layers are relu(Â H W) with Â = D̃^-½ Ã D̃^-½, decoder layers relu(B H W) with the sharpening
 B = D̂^-½ (2I - A) D̂^-½, D̂ = 2I + D, whose spectral radius is at most 1; the last layer of each is linear. The
-loss is ½‖X - X̂‖².
+loss is ½‖X - X̂‖²; for link prediction the paper adds γ times that of GAE.
 
 The paper and its program do not state the settings for citation graphs. Widths of 400 and 100 are our choice,
 and so are 25 epochs at a rate of 0.005: there the modularity of the clusters on Cora, which needs no labels,
 is highest (0.63, against 0.29 after 12 epochs and 0.50 after 50). After that the network overfits single
-words.
+words. For links γ = 1 and 50 epochs had the highest AUC on validation edges of Cora (0.946; 0.925 after 25
+epochs, 0.942 with γ = 10, 0.849 with γ = 0).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from nafs.graph import Adjacency
 from nafs.rivals.contract import Problem, Progress, Rival, dense_bytes
+from nafs.rivals.pairs import AllPairs
 from nafs.rivals.tensors import features_tensor, hop_tensor, seeded, sparse_tensor, to_numpy, train
 
 
@@ -32,7 +34,14 @@ def sharpening(adjacency: Adjacency) -> Any:
 
 
 def fit(
-    problem: Problem, seed: int, progress: Progress, *, widths: tuple[int, int], epochs: int, lr: float
+    problem: Problem,
+    seed: int,
+    progress: Progress,
+    *,
+    widths: tuple[int, int],
+    epochs: int,
+    lr: float,
+    gamma: float,
 ) -> NDArray[np.float32]:
     """The output of the encoder."""
     import torch
@@ -52,9 +61,12 @@ def fit(
             return Sequential("x, a", parts[:-1])
 
         encode, decode = layers(sizes), layers(sizes[::-1])
+        edges = AllPairs(problem.graph.adjacency)
 
         def step() -> Any:
-            return (target - decode(encode(X, smooth), sharp)).square().sum() / (2 * len(X))
+            Z = encode(X, smooth)
+            loss = (target - decode(Z, sharp)).square().sum() / (2 * len(X))
+            return loss + gamma * edges(Z) if gamma else loss
 
         parameters = [*encode.parameters(), *decode.parameters()]
         train(step, torch.optim.Adam(parameters, lr=lr), epochs, progress)
@@ -68,7 +80,8 @@ GALA = Rival(
     "Park et al., Symmetric graph convolutional autoencoder for unsupervised graph representation learning, "
     "ICCV 2019",
     cost=8,
-    settings={"widths": (400, 100), "epochs": 25, "lr": 5e-3},
+    settings={"widths": (400, 100), "epochs": 25, "lr": 5e-3, "gamma": 0.0},
+    tuned={"links": {"gamma": 1.0, "epochs": 50}},
     extra="rivals",
     memory=lambda graph: 3 * dense_bytes(graph),
 )

@@ -21,7 +21,12 @@ def leading_eigenvectors(operator: Any, count: int) -> NDArray[np.float64]:
 
 
 def leading_eigenpairs(operator: Any, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The largest eigenvalues of a symmetric matrix or linear operator, and their eigenvectors."""
+    """The largest eigenvalues of a symmetric matrix or linear operator, and their eigenvectors.
+
+    The tolerance is loose on purpose. A graph of many components has the eigenvalue 1 as often; from one
+    start the method finds one vector for each distinct eigenvalue, and only rounding errors bring in copies.
+    With a tight tolerance it goes on until they do, and the result depends on the number of threads.
+    """
     from scipy.sparse.linalg import eigsh
 
     n = operator.shape[0]

@@ -30,12 +30,15 @@ class AllPairs:
     weighted : bool
         Whether positive pairs weigh as much as all others together (GAE), or all pairs have the same weight
         (DAEGC).
+    exact : int
+        Up to this many nodes the sum is exact.
     """
 
-    def __init__(self, adjacency: Adjacency, *, weighted: bool = True) -> None:
+    def __init__(self, adjacency: Adjacency, *, weighted: bool = True, exact: int = EXACT) -> None:
         import torch
 
         n = adjacency.n_nodes
+        self.exact = n <= exact
         pairs = edge_index(adjacency)
         pairs = pairs[:, pairs[0] != pairs[1]]
         self.pairs = torch.cat([pairs, torch.arange(n).repeat(2, 1)], dim=1)
@@ -50,7 +53,7 @@ class AllPairs:
 
         with torch.no_grad():
             z = z.detach()
-            total = _over_all(z) if len(z) <= EXACT else _over_some(z, self.pairs.shape[1])
+            total = _over_all(z) if self.exact else _over_some(z, self.pairs.shape[1])
             first, second = self.pairs
             chance = torch.sigmoid((z[first] * z[second]).sum(dim=1))
             pull = (self.weight * (chance - 1) - chance)[:, None]
