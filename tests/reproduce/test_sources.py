@@ -20,6 +20,8 @@ def fit(x: int) -> int:
     """Fit it."""
     from nafs.rivals.late import later
 
+    if x < 0:
+        raise ValueError(f"{x} is negative")
     part = later(x)
     parts = [help_me(RATE * x, cost=3) + extra for extra in (part, x)]
 
@@ -68,6 +70,7 @@ def package(tmp_path, monkeypatch):
         ("rivals.one", "RATE = 0.5", "RATE = 0.6"),
         ("rivals.one", "help_me(RATE * x", "help_me(x"),
         ("rivals.one", "(part, x)", "(x, part)"),
+        ("rivals.one", "x < 0", "x < 1"),
         ("rivals.one", "sum(parts)", "sum([part])"),
         ("rivals.one", "def fit(x: int)", "def fit(y: int)"),  # callers may name a parameter
         ("rivals.shared", "SCALE = 2", "SCALE = 3"),
@@ -87,6 +90,7 @@ def test_what_a_measurement_uses_changes_its_fingerprint(package, file, old, new
         ("rivals.one", '"""Fit it."""', '"""Another sentence."""'),
         ("rivals.one", "RATE = 0.5", "RATE = 0.5  # a comment\n"),
         ("rivals.one", "cost=3", "cost=4"),
+        ("rivals.one", "is negative", "is below 0"),
         ("rivals.one", "extra", "addend"),
         ("rivals.one", "parts", "values"),
         ("rivals.one", "(x: int) -> int", "(x: float) -> float"),

@@ -2,8 +2,8 @@
 
 The fingerprint covers the functions, classes and constants that a measurement uses, directly or through
 others, in the parts of the package that compute something. Everything else may change without costing hours
-of measuring: other definitions in the same file, docstrings, comments, annotations, layout, and the names of
-local variables.
+of measuring: other definitions in the same file, docstrings, comments, annotations, layout, messages of
+errors, and the names of local variables.
 """
 
 from __future__ import annotations
@@ -146,6 +146,8 @@ def definitions_of(text: str) -> dict[str, list[ast.stmt]]:
             node.annotation = None
         if isinstance(node, ast.Call):
             node.keywords = [keyword for keyword in node.keywords if keyword.arg not in NOT_COMPUTED]
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            node.exc.args, node.exc.keywords = [], []
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
     definitions: dict[str, list[ast.stmt]] = {}
