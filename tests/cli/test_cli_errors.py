@@ -75,7 +75,7 @@ def test_bad_edges_get_one_line_and_exit_code_2(tmp_path, monkeypatch, capsys, n
 
 BAD_FEATURES = {
     "ids missing": ("f.csv", "id,a\nann,1\nbob,2\ncy,3\n", "1 of 4 nodes have no row in it ('dee')"),
-    "strangers": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
+    "unknown ids": ("f.csv", "id,a\nx,1\ny,2\n", "none of its ids ('x', 'y') is among the edges' ids"),
     "words": (
         "f.csv",
         "id,a\nann,1\nbob,many\ncy,3\ndee,4\n",

@@ -1,4 +1,4 @@
-"""Tables and settings of a model: what is read, what is refused before any work, and what is said."""
+"""Tables and settings of a model: what is read, what is refused before any work, and what is reported."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The width of an embedding: features are reduced before smoothing, and what is lost is said."""
+"""The width of an embedding: features are reduced before smoothing, and the loss is reported."""
 
 import json
 

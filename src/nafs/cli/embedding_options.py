@@ -257,7 +257,7 @@ class RunOptions:
 
 
 def engine_for(engine: str, client: str | None) -> str:
-    """The engine that was asked for; a Dask scheduler implies the Dask engine."""
+    """The requested engine; a Dask scheduler implies the Dask engine."""
     if client is None:
         return engine
     if engine not in ("auto", "dask"):

@@ -68,5 +68,5 @@ def suggest_links(
         )
     wanted = k * (len(ids) if ids else 1)
     if links.num_rows < wanted:
-        run.notes.append(f"found only {links.num_rows} missing links; {wanted} were asked for")
+        run.notes.append(f"found only {links.num_rows} missing links; {wanted} were requested")
     show_table(run, links, output, force=force)

@@ -74,7 +74,7 @@ def load_ogb(path: str | Path) -> tuple[Any, Any, Any, dict[str, Any]]:
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.array_equal(edges, np.floor(edges)):
         raise InputError(f"{path}: edges are pairs of whole numbers; found shape {edges.shape}")
     if any(nodes.size and not 0 <= nodes.min() <= nodes.max() < n for nodes in split.values()):
-        raise InputError(f"{path}: the split names nodes beyond the {n} that there are")
+        raise InputError(f"{path}: the split names nodes outside 0..{n - 1}")
     if len(features) != n or len(labels) != n or (edges.size and not 0 <= edges.min() <= edges.max() < n):
         raise InputError(
             f"{path} does not fit together: {n} nodes, {len(features)} rows, {len(labels)} labels"

@@ -68,7 +68,7 @@ def _test_nodes(path: Path, n: int) -> NDArray[np.int64]:
     except ValueError as error:
         raise InputError(f"{path}: expected one node per line ({error})") from None
     if nodes.ndim != 1 or (len(nodes) and not 0 <= nodes.min() <= nodes.max() < n):
-        raise InputError(f"{path}: it names nodes beyond the {n} that there are")
+        raise InputError(f"{path}: it names nodes outside 0..{n - 1}")
     return nodes
 
 

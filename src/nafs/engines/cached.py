@@ -68,7 +68,7 @@ def shares_panels(problem: Problem) -> bool:
 
 
 def _nbytes(problem: Problem, slots: int) -> int:
-    """Peak memory besides the result, in bytes, with so many panels in use."""
+    """Peak memory besides the result, in bytes, with this many panels in use."""
     n, values = problem.graph.n_nodes, (problem.method.n_hops + 1) * problem.graph.n_nodes
     copies = 32 * problem.graph.n_stored + 40 * n + (problem.size.nbytes if problem.size.sparse else 0)
     blocks = 80 * min(values, _VALUES + problem.method.n_hops)

@@ -1,4 +1,4 @@
-"""Watch a Dask cluster while nothing finishes: say what is awaited, and give up when nobody works on it."""
+"""Watch a Dask cluster while no task finishes: report what it waits for, and give up without workers."""
 
 from __future__ import annotations
 

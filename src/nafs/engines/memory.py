@@ -228,7 +228,7 @@ def _needed(
         nbytes += n * 4 + 24 * min(CENTRE_BLOCK, n * columns)
     if ordered:
         at_first, kept = order_nbytes(problem.graph)
-        if arranged:  # sparse rows are copied by way of their positions
+        if arranged:  # copying sparse rows needs their positions
             kept += -(-problem.size.nbytes * arranged // n)
             at_first = max(at_first, kept + (2 * problem.size.nbytes if problem.size.sparse else 0))
         nbytes = max(at_first, kept + 8 * n + nbytes)

@@ -138,7 +138,7 @@ def _in_cache(problem: Problem) -> float:
 
 
 def _touching(problem: Problem, nbytes: int | None = None) -> float:
-    """Seconds to write so many bytes to fresh memory; by default those of the result."""
+    """Seconds to write this many bytes to fresh memory; by default the size of the result."""
     if nbytes is None:
         nbytes = 4 * problem.graph.n_nodes * problem.method.n_columns(problem.size.n_columns)
     part = min(nbytes, 1 << 24)

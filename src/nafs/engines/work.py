@@ -55,7 +55,7 @@ class WorkFolder:
         Parameters
         ----------
         about : dict
-            What tells this run from others; to resume, it must be the same as before.
+            The identity of the run; to resume, it must be the same as before.
         resume : bool
         """
         self._refuse_if_used()
@@ -84,7 +84,7 @@ class WorkFolder:
             yield
 
     def _is_free(self) -> bool:
-        """Whether the folder is empty but for the leftovers of a run killed right after its start."""
+        """Whether the folder is empty except for leftovers of a run killed right after its start."""
         names = {path.name for path in self.path.iterdir()} - {_LOCK}
         return all(name.startswith(_PREFIX) and name.endswith(".part") for name in names)
 
@@ -114,7 +114,7 @@ class WorkFolder:
             yield
 
     def _refuse_if_used(self) -> None:
-        """Raise if a process holds the folder: what lies in it is not an interrupted run."""
+        """Raise if another process is using the folder: then it is not an interrupted run."""
         import fcntl
 
         try:
@@ -135,7 +135,7 @@ class WorkFolder:
         )
 
     def _remove_fragments(self) -> None:
-        """Delete what a killed process left half-written: parts, arrays without checksums, or the reverse."""
+        """Delete half-written files of a killed process: parts, arrays without checksums, or the reverse."""
         for part in self.path.glob(f"{_PREFIX}*.part"):
             part.unlink(missing_ok=True)
         for crc in self.path.glob("*.crc"):
@@ -243,7 +243,7 @@ def _signature(array: NDArray[Any]) -> str:
 
 
 def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:
-    """Checksums that tell one graph with features from another."""
+    """Checksums that identify a graph and its features."""
     weights = () if graph.weights is None else (graph.weights,)
     edges = crc_of(graph.indptr, graph.indices, *weights)
     values = crc_of(*features.arrays("features").values())

@@ -10,7 +10,7 @@ from nafs.smoothing.method import AUTO
 
 
 def without_structure(settings: Settings) -> Settings:
-    """Settings for a model: structural columns are not tried, and an error if they were asked for.
+    """Settings for a model: structural columns are not tried, and an error if they were requested.
 
     Examples
     --------

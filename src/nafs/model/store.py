@@ -31,7 +31,7 @@ class Store:
     kept : Kept
         Features, states and embedding.
     lists, readers : NeighborLists
-        Whom each node reads, and who reads it; the same object if the graph is undirected.
+        The nodes that each node reads, and those that read it; the same object if undirected.
     spreading : Spreading
     journal : Journal or None
         Differences from the folder that the model was loaded from or saved in; None if anything may differ.
@@ -133,6 +133,6 @@ class Store:
 
 
 def _both_ways(graph: Adjacency, capacity: int) -> tuple[NeighborLists, NeighborLists]:
-    """Whom each node reads, and who reads it; the same lists if the graph is undirected."""
+    """The nodes that each node reads, and those that read it; the same lists if undirected."""
     lists = NeighborLists(graph, capacity)
     return lists, NeighborLists(graph.transposed(), capacity) if graph.directed else lists

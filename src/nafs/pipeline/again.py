@@ -1,4 +1,4 @@
-"""The features that an embedding was made from, made again from its settings."""
+"""Recompute the features of an embedding from its settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def features_again(graph: Graph, settings: Mapping[str, Any]) -> Features:
     graph : Graph
         The embedded graph, with its features.
     settings : mapping
-        The embedding's settings; those of a file that does not say how it was made may be missing.
+        The embedding's settings; some may be missing if the file does not state them.
 
     Returns
     -------

@@ -172,11 +172,11 @@ def with_structure(job: Job) -> tuple[Job, list[str]]:
 
 
 def _choose_structure(job: Job, kind: str, copied: int) -> StructureChoice:
-    """Whether structural columns help; where memory is too short to tell, they stay away."""
+    """Whether structural columns help; none are added if memory is too short to find out."""
     settings, n = job.settings, job.adjacency.n_nodes
     structural = structural_nbytes(n, job.structural_columns)
     question = _question(job, kind, ("none",))
-    # One r says as much about the features as all of them, at a fraction of the time.
+    # One r says as much about the features as all of them, in a fraction of the time.
     method = replace(settings.method, r=question.method.method(0).r[-1:], ensemble="mean")
     question = replace(question, method=method, held=question.held + structural)
     try:
@@ -204,7 +204,7 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
 def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
     settings = job.settings
     prepared = prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0])
-    copies = 2 if settings.preparations.goal == "links" else 1  # made again without the hidden edges
+    copies = 2 if settings.preparations.goal == "links" else 1  # recomputed without the hidden edges
     structural = copies * job.size.nbytes if job.depends_on_edges else 0
     return Question(
         job.adjacency,

@@ -102,7 +102,7 @@ class Job:
 
     @property
     def structural_columns(self) -> int:
-        """Number of structural columns: all that there are, or those beside the graph's own features."""
+        """Number of structural columns: the only ones, or those beside the graph's own features."""
         preparations = self.settings.preparations
         wanted = preparations.dim if self.is_structural else preparations.structure
         return wanted if isinstance(wanted, int) else DEFAULT_COLUMNS

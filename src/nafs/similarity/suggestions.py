@@ -30,7 +30,7 @@ _TRIED = 16  # blocks after which the remaining work is estimated
 _SEARCHED = 4096  # nodes looked up in an index at a time
 _CANDIDATES = 64  # candidates per node from an index
 _MOST_CANDIDATES = 4096  # ... if all of the nearest are neighbours already
-_SPARE = 64  # pairs beyond those asked for, so that rounding in a product cannot lose one
+_SPARE = 64  # extra pairs, so that rounding in a product cannot lose one
 
 
 def suggest_pairs(

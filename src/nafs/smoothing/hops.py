@@ -4,8 +4,8 @@ Every r shares P = D̃⁻¹Ã, so the state holds Z⁽ᵏ⁾ = Pᵏ D̃^(-r) X f
 wide row, and a hop reads the neighbour list once for all of them. After hop k, ``sum / total`` is the
 embedding for K = k; nothing older is kept.
 
-Euclidean distances to the stationary state are taken on the features minus the component's centre: P leaves
-the centre alone, so Pᵏ (D̃^(-r) X - c) is the difference to the stationary state itself, without the
+Euclidean distances to the stationary state are computed on the features minus the component's centre: P does
+not change the centre, so Pᵏ (D̃^(-r) X - c) is the difference to the stationary state itself, without the
 cancellation that subtracting two nearly equal rows would bring.
 """
 
@@ -36,7 +36,7 @@ from nafs.smoothing.weightings import weighting_named
 STATE_DTYPES = ("float32", "float16")
 
 BLOCK_WORK = 1 << 27  # values gathered in one call: about a tenth of a second between signals
-_STREAM_BYTES = 48 << 20  # two states beyond this do not live in the cache: write past it
+_STREAM_BYTES = 48 << 20  # two larger states do not fit into the cache: write past it
 _PAD_FROM = 64  # columns; narrower rows are not padded, it would cost too much memory
 _ROWS = 1 << 18  # nodes whose scales are computed in one go
 
@@ -93,7 +93,7 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Whole:
-    """What a panel of columns needs to know about the whole matrix."""
+    """The facts about the whole matrix that a panel of columns needs."""
 
     largest: float
     norms: NDArray[np.float32] | None = None
@@ -238,10 +238,10 @@ class Hops:
         Parameters
         ----------
         postpone : bool
-            Nobody asks for the embedding at this hop. Its share of the sum may then be added together with
+            The embedding at this hop is not needed. Its share of the sum may then be added together with
             the next hop's, which halves the memory traffic of the sum. The bits are the same.
         keep_state : bool
-            ``False`` for the last hop, whose state nobody will read, saves writing it.
+            ``False`` for the last hop, whose state is not needed, saves writing it.
         parts, sums : ndarray of shape (n, 2 * len(r)), optional
             The dot products and squares that distances are made of. The first pass over a panel fills
             ``parts``; the second one reads their sums over all panels from ``sums``.

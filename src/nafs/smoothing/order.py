@@ -5,7 +5,8 @@ cache when they are read again. The order comes from communities: nodes by risin
 neighbouring community that gains the most modularity, and the merge trees walked depth first ("Rabbit Order",
 Arai et al., IPDPS 2016). It is the same on every machine and for any number of threads.
 
-Every row keeps the order of its neighbours, so that sums are taken as before and no bit of a result changes.
+Every row keeps the order of its neighbours, so that sums are computed as before and no bit of a result
+changes.
 """
 
 from __future__ import annotations
