@@ -98,7 +98,7 @@ def test_an_embedding_alone_has_a_page_too():
     data = collect(embedding)
     assert [column["title"] for column in data["columns"]] == ["cluster"]
     assert not {"weights", "linked", "replay"} & set(data)
-    assert "not known" in json.dumps(data["cards"])
+    assert "not stored" in json.dumps(data["cards"])
     names = [item["name"] for item in data["clusters"]["list"]]
     assert len(set(names)) == len(names) > 1
     assert all(name.startswith("around ") for name in names), "named after typical nodes"

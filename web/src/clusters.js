@@ -1,7 +1,7 @@
 // The list of clusters: size, what distinguishes each, how tight and how sure it is; a click shows one alone.
 
 import { at, count, element } from "./dom.js";
-import { LOOKS, classColour, css, other, ramp, scaled } from "./colours.js";
+import { LOOKS, classColour, colourOfValue, css, other, ramp, scaled } from "./colours.js";
 
 const WHAT_IS_COHESION = "Mean cosine between its nodes and its centre: 1 if all vectors point the same way.";
 const WHAT_IS_AGREEMENT = "How well the trial clusterings find this cluster: its mean overlap with the most similar cluster of each.";
@@ -20,7 +20,7 @@ export function buildClusters(data, state, select) {
     list.classList.toggle("plain", !byCluster);
     list.replaceChildren(...clusters.list.map((cluster, code) => {
       const dot = element("i", { class: "dot" });
-      if (byCluster) dot.style.background = css(classColour(code));
+      if (byCluster) dot.style.background = css(colourOfValue(column, code));
       const alone = state.isolated(column) === code;
       const figure = (name, value, explain) => element("div", { title: explain }, element("dt", {}, name), element("dd", {}, value));
       const item = element("li", { class: alone ? "cluster alone" : "cluster" },

@@ -12,6 +12,8 @@ export const isDark = () => document.documentElement.dataset.theme === "dark";
 export const css = colour => `rgb(${colour.join(",")})`;
 export const other = () => OTHER[isDark() ? 1 : 0];
 export const classColour = code => code < LOOKS ? CLASSES[isDark() ? 1 : 0][code] : other();
+// Clusters lie apart and have their names on the map, so further ones use the colours again.
+export const colourOfValue = (column, code) => classColour(column.again ? code % LOOKS : code);
 
 export function ramp(share) {
   const full = share > 0 ? Math.min(share, 1) : 0;
@@ -29,7 +31,7 @@ export function coloursOf(column, n) {
   const word = ([red, green, blue]) => (255 << 24 | blue << 16 | green << 8 | red) >>> 0;
   const colours = new Uint32Array(n), { values } = column, unknown = word(other());
   if (column.kind === "category") {
-    const table = Uint32Array.from([...column.names.keys(), column.names.length], code => code < column.names.length ? word(classColour(code)) : unknown);
+    const table = Uint32Array.from([...column.names.keys(), column.names.length], code => code < column.names.length ? word(colourOfValue(column, code)) : unknown);
     for (let node = 0; node < n; node++) colours[node] = table[values[node]];
   } else {
     const table = Uint32Array.from({ length: 256 }, (_, i) => word(ramp(i / 255)));
@@ -40,6 +42,6 @@ export function coloursOf(column, n) {
 
 export const colourOf = (column, node) => {
   const value = column.values[node];
-  if (column.kind === "category") return value < column.names.length ? classColour(value) : other();
+  if (column.kind === "category") return value < column.names.length ? colourOfValue(column, value) : other();
   return Number.isNaN(value) ? other() : ramp(scaled(column, value));
 };

@@ -1,13 +1,20 @@
 // Colouring and filtering by columns.
 
 import { at, count, cut, element } from "./dom.js";
-import { LOOKS, classColour, css, ramp } from "./colours.js";
+import { LOOKS, classColour, css, other, ramp } from "./colours.js";
 import { histogram } from "./charts.js";
 import { isServed, showValue } from "./data.js";
 
-const MOST_VALUES = 40;
+const MOST_VALUES = 200;
+
+function greyDot() {
+  const dot = element("i", { class: "dot" });
+  dot.style.background = css(other());
+  return dot;
+}
 
 export function buildLegend(data, state) {
+  let unfolded = null; // the column whose values without a colour are listed too
   const draw = () => {
     const column = state.colour, box = at("legendbody");
     const listed = column === data.columns[data.clusters.column]; // the list of clusters is the legend
@@ -21,12 +28,12 @@ export function buildLegend(data, state) {
       box.replaceChildren(bar, element("div", { class: "ends" }, element("span", {}, showValue(column, column.range[0])), element("span", {}, column.log ? "log scale" : ""), element("span", {}, showValue(column, column.range[1]))));
       return;
     }
-    const alone = state.isolated(column);
-    box.replaceChildren(element("ul", {}, ...column.names.slice(0, MOST_VALUES).map((name, code) => {
+    const alone = state.isolated(column), shown = column === unfolded || alone >= LOOKS ? MOST_VALUES : LOOKS;
+    box.replaceChildren(element("ul", {}, ...column.names.slice(0, shown).map((name, code) => {
       const dot = element("i", { class: "dot" });
       dot.style.background = css(classColour(code));
       return element("li", {}, element("button", { type: "button", "data-code": code, "aria-pressed": String(alone === code), title: "Show this value alone", onclick: () => state.isolate(column, code) }, dot, element("span", { class: "name" }, name), element("span", { class: "number" }, count(column.counts[code]))));
-    })), column.names.length > LOOKS ? element("p", { class: "explain" }, `The ${LOOKS} largest have colours; ${count(column.names.length - LOOKS)} others are grey.`) : "");
+    })), column.names.length > shown ? element("button", { type: "button", class: "more", "aria-expanded": "false", onclick: () => { unfolded = column; draw(); box.querySelector(`[data-code="${LOOKS}"]`)?.focus(); } }, greyDot(), `${count(column.names.length - LOOKS)} other values, in grey`) : "");
     if (focused !== undefined) box.querySelector(`[data-code="${Number(focused)}"]`)?.focus();
   };
   at("fold").ariaExpanded = String(matchMedia("(min-width: 861px)").matches);
@@ -44,6 +51,7 @@ export function buildFilters(data, state) {
   at("clear").addEventListener("click", () => { state.clear(); if (built) build(); });
   state.listeners.push(() => { // a cluster or value that is shown alone elsewhere is ticked here too
     for (const select of box.querySelectorAll("select")) select.value = String(state.isolated(data.columns[Number(select.dataset.column)]));
+    [...box.children].forEach((part, i) => part.classList.toggle("on", state.filters.has(data.columns[i])));
   });
 }
 

@@ -16,6 +16,7 @@ import { State } from "./state.js";
 const TABS = ["clusters", "filter", "node", "about"];
 
 function start(data) {
+  data.columns[data.clusters.column].again = true;
   const state = new State(data);
   document.title = data.title;
   at("title").textContent = data.title;

@@ -175,8 +175,7 @@ export class PointMap {
   // The view that shows all points as large as possible with next to none under the toolbar, the legend and so on.
   whole() {
     const [width, height] = this.paneSize(), [left, low, right, high] = this.extent(), margin = 16;
-    const stage = this.holder.getBoundingClientRect();
-    const covers = [...document.querySelectorAll("#stage > .float")].filter(one => one.checkVisibility()).map(one => { const box = one.getBoundingClientRect(); return [box.left - stage.left - 4, box.top - stage.top - 4, box.right - stage.left + 4, box.bottom - stage.top + 4]; });
+    const covers = this.covers();
     const view = (x0, y0, x1, y1) => {
       const zoom = Math.log2(Math.max(40, Math.min((x1 - x0 - 2 * margin) / Math.max(right - left, 1), (y1 - y0 - 2 * margin) / Math.max(high - low, 1)) * WORLD) / WORLD), scale = 2 ** zoom;
       return { zoom, target: [(left + right) / 2 - ((x0 + x1) / 2 - width / 2) / scale, (low + high) / 2 + ((y0 + y1) / 2 - height / 2) / scale, 0] };
@@ -187,6 +186,11 @@ export class PointMap {
     const views = rooms.filter(([x0, y0, x1, y1]) => x1 - x0 > 0.4 * width && y1 - y0 > 0.4 * height).map(room => view(...room)).sort((a, b) => b.zoom - a.zoom);
     const hidden = at => this.covered(at, covers);
     return views.find(at => hidden(at) < 0.004) ?? views.reduce((best, at) => hidden(at) < hidden(best) ? at : best, views[0]);
+  }
+  // What lies over the map: left, top, right and bottom of each box.
+  covers() {
+    const stage = this.holder.getBoundingClientRect();
+    return [...document.querySelectorAll("#stage > .float")].filter(one => one.checkVisibility()).map(one => { const box = one.getBoundingClientRect(); return [box.left - stage.left - 4, box.top - stage.top - 4, box.right - stage.left + 4, box.bottom - stage.top + 4]; });
   }
   // The share of points that lie under boxes on the screen.
   covered(view, boxes) {
@@ -256,7 +260,7 @@ export class PointMap {
   // --- labels: [{text, size, place, colour}], the largest first; one that would cover another is left out
   setLabels(labels) { this.labels = labels; this.drawLabels(); }
   drawLabels() {
-    const [width, height] = this.paneSize(), taken = [], shown = [];
+    const [width, height] = this.paneSize(), taken = this.covers(), shown = [];
     this.ruler.font = `700 12.5px ${getComputedStyle(document.body).fontFamily}`;
     for (const label of this.panes.length === 1 ? this.labels : []) {
       const [x, y] = this.onScreen(label.place), half = label.half ??= Math.min(110, this.ruler.measureText(label.text.slice(0, 80)).width / 2 + 6);

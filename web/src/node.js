@@ -96,7 +96,7 @@ function likeness(column, node, other) {
   if (column.kind === "text") {
     const frequency = frequencies(column), theirs = new Set(wordsOf(its)), limit = Math.max(2, COMMON * Math.min(column.values.length, 20000));
     const [best] = [...new Set(wordsOf(mine))].filter(word => theirs.has(word) && (frequency.get(word) ?? 0) <= limit).sort((a, b) => (frequency.get(a) ?? 0) - (frequency.get(b) ?? 0));
-    return best ? `both ${column.title} with “${best}”` : null;
+    return best ? `both mention “${best}” in ${column.title}` : null;
   }
   const place = value => scaled(column, value);
   return Math.abs(place(mine) - place(its)) <= CLOSE ? `similar ${column.title}` : null;

@@ -49,7 +49,7 @@ class PageOptions:
         flag(
             "--graph",
             metavar="EDGES",
-            help="With an embedding: its edges, to show degrees, hops and linked nodes.",
+            help="With an embedding: its graph, to show degrees, hops and linked nodes.",
             panel=READING,
         ),
     ] = None
@@ -69,7 +69,7 @@ class PageOptions:
             "--columns",
             metavar="NAMES",
             help="Which of its columns to show, separated by commas "
-            "[dim](default: up to 12 that are good to look at)[/dim].",
+            "[dim](default: up to 12, text and categories first)[/dim].",
             parse=_names,
             write=",".join,
             panel=OUTPUT,

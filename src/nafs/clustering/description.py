@@ -113,8 +113,8 @@ def describe_clusters(
         _add_categories(reasons, clusters, title, np.asarray(codes), names)
     for title, values in facts.numbers.items():
         _add_numbers(reasons, clusters, title, np.asarray(values, np.float64))
-    for texts in facts.texts.values():
-        _add_words(reasons, clusters, texts, count)
+    for title, texts in facts.texts.items():
+        _add_words(reasons, clusters, title, texts, count)
     if facts.features is not None:
         _add_features(reasons, member, sizes, *facts.features)
     used_names: set[str] = set()
@@ -199,7 +199,11 @@ def _add_numbers(
 
 
 def _add_words(
-    reasons: list[list[_Reason]], clusters: NDArray[Any], texts: Sequence[str | None], count: int
+    reasons: list[list[_Reason]],
+    clusters: NDArray[Any],
+    title: str,
+    texts: Sequence[str | None],
+    count: int,
 ) -> None:
     """Words of a text column that occur in a cluster far more often than elsewhere."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -218,7 +222,7 @@ def _add_words(
     if not numbers:
         return
     table = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(count, len(numbers)))
-    _add_frequent(reasons, table.toarray(), sizes, list(numbers), "the words")
+    _add_frequent(reasons, table.toarray(), sizes, list(numbers), f"{title} with")
 
 
 def _add_frequent(

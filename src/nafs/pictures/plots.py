@@ -184,7 +184,7 @@ def plot_weights_by_degree(
 def plot_curves(
     curves: Mapping[str, tuple[Sequence[float], Sequence[Any]]],
     *,
-    x: str = "maximal hop K",
+    x: str = "number of hops K",
     y: str = "NMI, percent",
     title: str = "",
 ) -> Any:

@@ -27,6 +27,7 @@ from nafs.tasks.clustering import judge_clusters
 
 DETAILED = 150_000  # nodes whose neighbours fit into the file
 MOST_CLUSTERS = 100  # if the number is not set
+COLOURS = 12  # of the page, in web/src/colours.js
 _NARROW = 64  # columns of the features in the replay
 
 Stage = Callable[[str, float | None], AbstractContextManager[Callable[[float], None]]]
@@ -52,19 +53,19 @@ def collect(
     ----------
     embedding : Embedding
     graph : Graph, optional
-        The embedded graph; without it there are no degrees, hops and graph neighbours.
+        The graph that was embedded. Without it the page has no degrees, hops and graph neighbours.
     columns : sequence of Column
-        Of the nodes, in the order of the embedding; see :func:`nafs.report.read_columns`.
+        Columns of the nodes, in the order of the embedding; see :func:`nafs.report.read_columns`.
     title : str
     n_clusters : int, optional
         By default the number of classes, at most 100; without classes it is chosen by agreement.
     replay : bool
         Whether to add the maps of a sample at several numbers of hops.
     details : bool
-        Whether to include the neighbours of each node and short texts, as a file needs them; a server
-        provides them on demand.
+        Whether to include the neighbours of each node and shortened texts, as in a file. A server looks them
+        up when they are needed.
     run : dict, optional
-        Facts about the run, such as its time, to be shown.
+        Facts about the run to show, such as its duration.
     seed : int
     n_threads : int
     stage : callable, optional
@@ -112,7 +113,7 @@ def collect(
             codes,
             tuple(cluster.name for cluster in described),
             "nafs",
-            "Nodes with similar vectors, found without labels.",
+            "A group of nodes with similar vectors, found without labels.",
         )
     )
     number = "as many as there are labels" if labels is not None and not n_clusters else ""
@@ -149,11 +150,16 @@ def collect(
     data["cards"] = cards
     letters = letters_that_fit(shown) if details else MOST_SERVED_TEXT
     data["columns"] = [column.for_page(letters) for column in _with_own_titles(shown)]
-    first = next(
-        (i for i, column in enumerate(shown) if column.kind == "category" and column.source == "yours"), None
-    )
-    data["colour"] = data["clusters"]["column"] if first is None else first
+    data["colour"] = _first_colour(shown, data["clusters"]["column"])
     return data
+
+
+def _first_colour(columns: Sequence[Column], clusters: int) -> int:
+    """The column that colours the map at first: the first of the user's whose values all have a colour."""
+    for i, column in enumerate(columns):
+        if column.source == "yours" and column.kind == "category" and 2 <= len(column.names) <= COLOURS:
+            return i
+    return clusters
 
 
 class _Parts:
@@ -175,7 +181,7 @@ def _clusters(
 ) -> Clustering:
     """The consensus of many candidates, the largest cluster first.
 
-    A run that chose its number of hops by clusters has found them already.
+    A run that chose its number of hops by clusters has computed them already.
     """
     wanted = n_clusters or (None if labels is None else min(len(labels.classes), MOST_CLUSTERS))
     known = None if embedding.choice is None else embedding.choice.clustering
@@ -195,7 +201,7 @@ def _clusters(
 
 
 def _with_own_titles(columns: Sequence[Column]) -> list[Column]:
-    """Columns of the embedding, renamed where the user has a column of the same name."""
+    """Rename columns of the embedding that have the title of a user's column."""
     theirs = {column.title for column in columns if column.source == "yours"}
     return [
         replace(column, title=f"nafs {column.title}")
@@ -206,7 +212,7 @@ def _with_own_titles(columns: Sequence[Column]) -> list[Column]:
 
 
 def _facts(columns: Sequence[Column], graph: Graph | None) -> NodeFacts:
-    """Facts for describing clusters: the columns, and named features that were not computed from them."""
+    """What clusters are described by: the columns, and named features unless they encode those columns."""
     features = None
     if graph is not None and graph.features is not None and graph.feature_names is not None:
         titles = tuple(column.title for column in columns)
@@ -281,7 +287,7 @@ def _settings(embedding: Embedding) -> list[list[str]]:
             continue
         text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
         rows.append([name.replace("_", " "), text])
-    return rows or [["not known", "the file does not say"]]
+    return rows or [["unknown", "not stored in the file"]]
 
 
 def show_run(seconds: float, peak: int | None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Hops on the page: weights of each node, speed of smoothing by degree, and maps at several K."""
+"""Hops on the page: weights of each node, smoothing speed by degree, and the map at several K."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from nafs.smoothing.method import DEFAULT_R, check_r
 REPLAYED = 1_000  # nodes whose map is drawn at each number of hops
 STEPS = (0, 2, 5, 20, 50, 200)
 SPEED_HOPS = 50
-MOST_WEIGHTS = 4 << 20  # weights kept in a page
+MOST_WEIGHTS = 4 << 20  # weights that a page holds
 
 
 def mean_weights(
     features: Features, adjacency: Adjacency, hops: int, settings: dict[str, Any]
 ) -> NDArray[np.float64]:
-    """Weights of all nodes over hops, mean over the r's."""
+    """Weights over hops of all nodes, averaged over the values of r."""
     rs = check_r(settings.get("r", DEFAULT_R))
     weighting, distance = settings.get("weighting", "adaptive"), settings.get("distance", "cosine")
     total = np.zeros((adjacency.n_nodes, hops + 1))
@@ -32,7 +32,7 @@ def mean_weights(
 
 
 def weights_for_page(weights: NDArray[np.float64]) -> dict[str, Any] | None:
-    """Weights in 8 bits, relative to each node's largest; ``None`` if there are too many for a page."""
+    """Weights in 8 bits, relative to the largest of each node; ``None`` if a page cannot hold them all."""
     if weights.size > MOST_WEIGHTS:
         return None
     largest = np.maximum(weights.max(axis=1, keepdims=True), 1e-30)
@@ -82,7 +82,7 @@ def replayed(
 
 
 def speed_card(narrow: Features, adjacency: Adjacency) -> dict[str, Any]:
-    """Mean distance to the stationary state over hops, for nodes of low and high degree."""
+    """Mean distance to the stationary state by hop, for nodes with few and with many edges."""
     degrees = np.diff(adjacency.indptr)
     distances = oversmoothing_distances(narrow, adjacency, SPEED_HOPS, 0.0, "euclidean")
     few, many = int(np.quantile(degrees, 0.25)), int(np.quantile(degrees, 0.95))
@@ -100,7 +100,7 @@ def speed_card(narrow: Features, adjacency: Adjacency) -> dict[str, Any]:
     ]
     return {
         "title": "Smoothing speed by degree",
-        "text": "How far nodes still are from fully smoothed features, by number of hops. Nodes with many "
-        "edges get there first, which is why each node needs its own weights.",
+        "text": "Distance to completely smoothed features, by number of hops. Nodes with many edges get "
+        "there first, which is why each node has its own weights.",
         "chart": {"title": "Smoothing speed by degree", "axis": "number of hops", "series": series},
     }

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from nafs.graph import Adjacency
 
 NEAREST = 10
-LINKS = 12  # graph neighbours listed for a node, at most
+LINKS = 12  # at most, graph neighbours listed for a node
 SUGGESTED = 5
 _PAIRS = 1 << 18  # compared at a time
 
 
 def nearest_for_page(rows: NDArray[np.int64], scores: NDArray[np.float32]) -> dict[str, Any]:
-    """The nearest nodes of each node, with scores in 16 bits."""
+    """The nearest nodes of each node, and their scores in 16 bits."""
     k = min(NEAREST, rows.shape[1])
     shares = np.clip(scores[:, :k] / 2 + 0.5, 0, 1)
     return {
@@ -41,7 +41,7 @@ def links_for_page(adjacency: Adjacency) -> dict[str, Any]:
 
 
 def suggestions_for_page(adjacency: Adjacency, near: NDArray[np.int64]) -> dict[str, Any]:
-    """The nearest nodes that are not linked yet, with the number of shared neighbours; -1 if none."""
+    """Suggested links of all nodes; rows are -1 where a node has fewer suggestions."""
     rows, shared = suggestions(adjacency, np.arange(len(near)), near)
     return {"k": rows.shape[1], "rows": rows.astype(np.int32), "shared": shared.astype(np.uint16)}
 
@@ -49,7 +49,7 @@ def suggestions_for_page(adjacency: Adjacency, near: NDArray[np.int64]) -> dict[
 def suggestions(
     adjacency: Adjacency, nodes: NDArray[np.int64], near: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The nearest nodes without an edge, a few for each node, and their numbers of shared neighbours."""
+    """For each node, the nearest nodes that it has no edge with, and how many neighbours they share."""
     matrix = (adjacency.to_scipy() != 0).astype(np.int32)
     n, k = matrix.shape[0], near.shape[1]
     linked = np.zeros(near.shape, bool)
