@@ -64,7 +64,7 @@ def test_the_target_is_checked_before_the_work(model, tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     monkeypatch.setattr(Model, "load", None)
     changes = ["--remove-nodes", tmp_path / "gone.csv"]
-    assert "is no saved model" in run("update", model, *changes, "--keep", tmp_path / "other", fails=True)
+    assert "is not a saved model" in run("update", model, *changes, "--keep", tmp_path / "other", fails=True)
     assert "does not exist" in run("update", model, *changes, "--keep", tmp_path / "a" / "b", fails=True)
 
 

@@ -374,7 +374,7 @@ def test_evaluate_a_graph_of_ones_own(graph, tmp_path, monkeypatch, capsys):
         assert tasks == ["clustering", "classification"]
     for words, message in (
         ("g --task dancing", "links, classification; got 'dancing'"),
-        ("g --embedding z.npy --task links", "--embedding was made with all edges"),
+        ("g --embedding z.npy --task links", "--embedding was computed with all edges"),
         ("g --seeds 0", "--seeds must be at least 1"),
         ("nowhere.csv", "no such file"),
     ):

@@ -19,7 +19,7 @@ from nafs.readers.joined import joined
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions(EmbeddingOptions):
-    """As for every embedding, but the number of clusters is what this command is about."""
+    """As for every embedding, with the number of clusters as the main option."""
 
     n_clusters: Annotated[
         int | str | None,

@@ -56,7 +56,7 @@ def peak_memory() -> int | None:
 
 
 class _Interrupts:
-    """Raises a Ctrl-C that a library swallowed in a callback of its own when the block ends."""
+    """Raises, when the block ends, a Ctrl-C that a library swallowed in one of its callbacks."""
 
     def __enter__(self) -> None:
         self.seen = False
@@ -196,7 +196,7 @@ class Run:
 
 
 def say(text: str, mark: str = "", style: str = "") -> None:
-    """Print a line, or several, on stderr; a mark such as "note:" stands before the first."""
+    """Print a line, or several, on stderr; a mark such as "note:" comes before the first."""
     for line in text.split("\n"):
         shown = Text(printable(line))
         if mark:

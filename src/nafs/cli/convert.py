@@ -56,7 +56,7 @@ def convert(
 ) -> None:
     """Write a graph in another format.
 
-    [dim]nafs convert edges.csv -f features.csv graph[/dim] makes a folder that keeps everything.
+    [dim]nafs convert edges.csv -f features.csv graph[/dim] writes a folder that holds everything.
     """
     run = printing.start()
     to_stdout = output == "-"

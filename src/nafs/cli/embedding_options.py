@@ -99,7 +99,7 @@ class MethodOptions:
         str,
         flag(
             "--weighting",
-            help="How to weigh the hops: adaptive by node, linear, average, or last.",
+            help="How to weight the hops: adaptive by node, linear, average, or last.",
             panel=METHOD,
         ),
     ] = "adaptive"
@@ -176,7 +176,7 @@ class PreparationOptions:
         text_flag(
             "--structure",
             metavar="N|none|auto",
-            help="Columns made from the edges, beside the features: none, a number, or auto (with --hops "
+            help="Columns computed from the edges, beside the features: none, a number, or auto (with --hops "
             "auto, where they help).",
             parse=count_or("structure", "auto", "none"),
             panel=PREPARATION,

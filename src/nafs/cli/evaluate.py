@@ -192,7 +192,7 @@ def _tasks(task: str, embedding: str | None) -> list[str]:
         if task != "all":
             raise InputError(
                 Parameter("embedding"),
-                " was made with all edges, including those that links hides; leave out one of the two",
+                " was computed with all edges, including those that links hides; leave out one of the two",
             )
         tasks.remove("links")
     return tasks
@@ -236,7 +236,7 @@ class _Judge:
 
         n_clusters, source = self.options.n_clusters, self.matrix
         if self.options.n_hops == "auto" and self.method == "consensus":
-            # Every seed makes the whole choice again, the number of hops included.
+            # Every seed repeats the whole choice, including the number of hops.
             classes = n_clusters or (None if self.graph.labels is None else len(self.graph.labels.classes))
             settings = self.options.settings(goal="clusters", n_clusters=classes)
             source = search_clusters(Job.of(self.graph, settings))
@@ -256,7 +256,7 @@ class _Judge:
         return [evaluate_links(self.graph, embed, splits=self.seeds, score=self.score)]
 
     def classification(self) -> list[TaskResult]:
-        """Classes of nodes that a classifier has not seen: on the usual split, and on random ones."""
+        """Classes of nodes that a classifier has not seen: on the public split, and on random ones."""
         from nafs.tasks import embeddings_for_classes, evaluate_class_vote, evaluate_classification
 
         usual = [] if self.split is None else [self.split]

@@ -37,7 +37,7 @@ def explore(
         bool,
         flag(
             "--browser/--no-browser",
-            help="Open the page in the browser, or only say where it is.",
+            help="Open the page in the browser, or only print its address.",
             panel=OUTPUT,
         ),
     ] = True,

@@ -1,6 +1,6 @@
 """How options become flags: commands take typed groups of options, and `command` spells them out for typer.
 
-A group is a dataclass whose fields are annotated with a `Flag`. A command asks for the groups that it needs::
+A group is a dataclass whose fields are annotated with a `Flag`. A command declares the groups that it needs::
 
     @command
     def describe(edges: Edges, reading: Reading, printing: Printing) -> None: ...
@@ -26,7 +26,7 @@ from nafs._support.errors import InputError, Parameter
 
 @dataclass(frozen=True)
 class Flag:
-    """How the command line spells an option; made by `flag`, `text_flag` or `switch`."""
+    """How the command line spells an option; created by `flag`, `text_flag` or `switch`."""
 
     names: tuple[str, ...]
     help: str
@@ -91,7 +91,7 @@ def switch(
 ) -> Flag:
     """A flag without a value: ``on`` with it, ``off`` without it.
 
-    ``stands_for`` is the library's parameter with the value that the flag means, where that is not the field.
+    ``stands_for`` is the library's parameter and value that the flag means, if they differ from the field.
     """
 
     def parse(wanted: bool) -> object:
@@ -110,7 +110,7 @@ def shown(error: InputError) -> str:
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the flat signature that typer reads, and hand it the groups that it asks for."""
+    """Give a command the flat signature that typer reads, and pass it the groups that it declares."""
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {}
     options: dict[str, tuple[Any, Any]] = {}  # hint and default by name
@@ -140,7 +140,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             },
         )
 
-    # Arguments without a default come first, as Python wants it.
+    # Arguments without a default come first, as Python requires.
     parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -185,7 +185,7 @@ def _show(flags: Mapping[str, Flag | ArgumentInfo], parameter: Parameter) -> str
 
 
 def reject_changes(group: Any, default: Any, why: str, *, except_for: Collection[str] = ()) -> None:
-    """Raise if an option of a group was set that has no effect here, instead of ignoring it in silence."""
+    """Raise if an option of a group was set that has no effect here, instead of ignoring it silently."""
     for entry in fields(group):
         if entry.name not in except_for and getattr(group, entry.name) != getattr(default, entry.name):
             raise InputError(Parameter(entry.name), f" has no effect: {why}")

@@ -37,12 +37,12 @@ def check_model_target(folder: str, *, force: bool) -> None:
     """Raise, before any work is done, if a model cannot be saved in a folder."""
     target = Path(folder)
     if target.exists() and not is_saved_model(target):
-        raise OutputExistsError(f"{folder} exists and is no saved model; it is left alone")
+        raise OutputExistsError(f"{folder} exists and is not a saved model; it is left alone")
     check_target(target, force=force)
 
 
 def announce_model(run: Run, decision: Decision, graph: Graph, folder: str) -> None:
-    """Say how much disk the model takes, and refuse where it does not fit."""
+    """Report how much disk space the model needs, and raise if it does not fit."""
     check_decision(decision)
     width = decision.problem.size.n_columns
     size = kept_nbytes(graph.n_nodes, width, decision.method) + graph.adjacency.nbytes
@@ -73,7 +73,7 @@ def build_model(run: Run, decision: Decision, graph: Graph, folder: str, reading
 
 
 def _plain(reading: Reading) -> dict[str, Any]:
-    """What later tables are read with."""
+    """The options for reading later tables."""
     options: dict[str, Any] = {name: getattr(reading, name) for name in _AGAIN}
     options["weight"] = False if reading.unweighted else reading.weight
     return options

@@ -53,7 +53,7 @@ TableFile = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Printing:
-    """What a command prints when it has written its output."""
+    """Messages of a command that writes an output."""
 
     quiet: Quiet = False
     as_json: Annotated[
@@ -68,7 +68,7 @@ class Printing:
 
 @dataclass(frozen=True, kw_only=True)
 class TablePrinting(Printing):
-    """What a command prints that answers with a table."""
+    """Messages of a command that prints a table."""
 
     as_csv: Annotated[
         bool,

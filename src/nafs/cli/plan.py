@@ -24,7 +24,7 @@ def plan(
 ) -> None:
     """Show how nafs embed would run with the same options: choices, engine, memory, disk space and time.
 
-    Everything that is left open is chosen, and a probe of about a second estimates the time.
+    Automatic choices are made, and a probe of about a second estimates the time.
     """
     run = printing.start()
     settings = embedding.settings(engine=engine_for(embedding.engine, client))

@@ -129,7 +129,7 @@ class Reading:
         text_flag(
             "--text",
             metavar="COLUMNS",
-            help="Columns of the feature table that hold text, where their values do not show it.",
+            help="Columns of the feature table to be read as text, where the values do not show it.",
             parse=_names,
             write=",".join,
             panel=READING,
@@ -226,7 +226,7 @@ def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = N
 
 
 def table_options(reading: Reading) -> TableOptions:
-    """How the tables that a command reads are written."""
+    """The options for reading the tables of a command."""
     return TableOptions(reading.delimiter, reading.header, reading.comment)
 
 
@@ -236,7 +236,7 @@ def is_dataset(name: str) -> bool:
 
 
 def load(run: Run, name: str, reading: Reading) -> Dataset:
-    """Load a public data set; options for files make no sense with it."""
+    """Load a public data set; options for files are errors."""
     from nafs.datasets import load_dataset
 
     why = f"{name} is a data set with features and labels of its own"
@@ -247,7 +247,7 @@ def load(run: Run, name: str, reading: Reading) -> Dataset:
 
 @contextmanager
 def stdin_as_file(paths: list[str | None]) -> Iterator[tuple[list[str | None], dict[str, str]]]:
-    """The paths, with stdin in a temporary file that can be opened more than once, and how to call that."""
+    """The paths, with stdin copied to a temporary file, and the name of that file in messages."""
     if "-" not in paths:
         yield paths, {}
         return

@@ -1,4 +1,4 @@
-"""The rivals beside the method on one graph: a table with bars in the terminal, and a chart as a file."""
+"""Compare the method with rivals on one graph: a table with bars in the terminal, and a chart as a file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 OURS = "NAFS"
 TIERS = ("none", "fast", "all")
 WIDTH = 40  # characters of the longest bar
-LIMIT = 90.0  # seconds of "fast" for each task: the answer should not take longer than a few minutes
+LIMIT = 90.0  # seconds of "fast" for each task: a comparison should take at most a few minutes
 
 
 def check_request(rivals: str, chart: str | None, embedding: str | None, tasks: list[str]) -> None:
-    """Raise one clear line for options that do not go together."""
+    """Raise if options do not go together."""
     if rivals not in TIERS:
         from nafs.rivals import RIVALS
 
@@ -33,7 +33,7 @@ def check_request(rivals: str, chart: str | None, embedding: str | None, tasks: 
             if name not in RIVALS:
                 known = ", ".join((*TIERS, *RIVALS))
                 raise InputError(Parameter("rivals"), f" must be one of {known}; got {name!r}")
-            # For one task the rival must have it; of several it is judged by those that it has.
+            # A single task must be one of the rival; of several tasks, it is evaluated on those that it has.
             RIVALS[name].check(tasks[0] if len(tasks) == 1 else RIVALS[name].tasks[0])
     if chart is not None and rivals == "none":
         raise InputError(Parameter("chart"), " draws the comparison with rivals; add --rivals fast or all")
@@ -46,7 +46,7 @@ def _names(rivals: str) -> list[str]:
 
 
 def check_graph(rivals: str, graph: Graph) -> None:
-    """Raise one clear line for a graph that rivals are not defined for, before anything is measured."""
+    """Raise, before anything is measured, if rivals are not defined for a graph."""
     if rivals != "none" and graph.adjacency.directed:
         raise InputError(
             Parameter("rivals"), " compares on undirected graphs only; leave out ", Parameter("directed")
@@ -67,7 +67,7 @@ def compare_with_rivals(
     dataset: str = "",
     chart: str | None = None,
 ) -> list[Comparison]:
-    """Judge NAFS and some rivals by each task; nothing for "none".
+    """Evaluate NAFS and some rivals in each task; nothing for "none".
 
     ``embed`` takes a graph, a goal and a number of clusters; ``rivals`` is a tier or names of rivals.
     """
@@ -111,7 +111,7 @@ def compare_with_rivals(
 
 
 def _methods(rivals: str, task: str, n_nodes: int) -> list[Rival]:
-    """The rivals of a tier, or those with some names, that have a task."""
+    """The rivals of a tier, or with the given names, that have a task."""
     from nafs.rivals import RIVALS, rivals_for
 
     if rivals in TIERS:
@@ -136,7 +136,7 @@ def _show(seconds: float) -> str:
 
 
 def _listed(expected: Mapping[str, str]) -> str:
-    """Methods under the seconds that they take, the quickest first."""
+    """Methods grouped by the seconds that they take, the fastest first."""
     return "; ".join(
         f"{seconds}: {', '.join(name for name in expected if expected[name] == seconds)}"
         for seconds in dict.fromkeys(expected.values())

@@ -1,4 +1,4 @@
-"""`nafs update`: bring an embedding up to date after its graph has changed."""
+"""`nafs update`: update an embedding after its graph has changed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Changes:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangedReading:
-    """How the tables are written; by default as those that the model was built from."""
+    """How to read the tables; by default like those that the model was built from."""
 
     source: Annotated[
         str | None, flag("--source", metavar="COLUMN", help="Column of source ids.", panel=READING)
@@ -88,7 +88,7 @@ class ChangedReading:
 def update(
     model: Annotated[
         str,
-        typer.Argument(metavar="MODEL", help="Folder that `nafs embed --keep` made.", show_default=False),
+        typer.Argument(metavar="MODEL", help="Folder that `nafs embed --keep` wrote.", show_default=False),
     ],
     changes: Changes,
     reading: ChangedReading,
@@ -135,8 +135,8 @@ def update(
 ) -> None:
     """Update an embedding: new nodes, new and removed edges, changed features.
 
-    The result equals embedding the whole new graph with the same settings, but only what the changes reach
-    is computed. The model in MODEL is updated too, unless --keep names another folder.
+    The result equals embedding the whole new graph with the same settings, but only nodes that the changes
+    reach are recomputed. The model in MODEL is updated too, unless --keep names another folder.
 
     [dim]nafs embed edges.csv -f nodes.csv -o vectors.parquet --keep model[/dim]
     [dim]nafs update model --edges new_edges.csv -f new_nodes.csv -o vectors2.parquet[/dim]
