@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A shell starts background jobs deaf to Ctrl-C, and the commands that tests interrupt would inherit that.
+# A shell starts background jobs that ignore Ctrl-C, and the commands that tests interrupt would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("nafs", deadline=None, derandomize=True, print_blob=True)

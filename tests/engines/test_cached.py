@@ -161,7 +161,7 @@ def test_threads_share_a_panel_where_their_own_would_be_too_large():
         return cached.pays(problem), cached.shares_panels(problem)
 
     assert planned(19_000, 10) == (True, False)
-    assert planned(19_000, 56) == (True, True)  # for the sake of memory
+    assert planned(19_000, 56) == (True, True)  # because of memory
     assert planned(60_000, 10) == (True, True)
     assert not planned(70_000, 10)[0]
 

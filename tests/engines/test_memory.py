@@ -22,7 +22,7 @@ def plan(*arguments, **options):
 
 
 # Measures the growth of the process's peak while fitting. The first fit, on a tiny graph, pays for
-# imports, the thread pool and the like.
+# imports, the thread pool and so on.
 MEASURE = """
 import sys
 import numpy as np, scipy.sparse as sp

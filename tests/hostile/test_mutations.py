@@ -1,4 +1,4 @@
-"""Damaged files are read or refused with one line: no crash, no hang, nothing wrong in silence."""
+"""Damaged files are read or refused with one line: no crash, no hang, nothing silently wrong."""
 
 import itertools
 import json

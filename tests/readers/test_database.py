@@ -1,4 +1,4 @@
-"""DuckDB is shut off from the network; readings that share a database do not meet."""
+"""DuckDB has no network access; readings that share a database do not collide."""
 
 import os
 

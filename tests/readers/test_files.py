@@ -251,7 +251,7 @@ def test_features_and_labels_in_every_form(tmp_path):
     assert graph.ids.tolist() == [2, 0, 1]
     np.testing.assert_array_equal(graph.features.dense, X[[2, 0, 1]])
     assert graph.labels.codes.tolist() == [1, 1, 0]
-    # A matrix for edges, tables for the rest: the matrix says the order.
+    # A matrix for edges, tables for the others: the matrix determines the order.
     sp.save_npz(tmp_path / "a.npz", sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])))
     graph = read_graph(tmp_path / "a.npz", tmp_path / "x.parquet", tmp_path / "y.csv")
     np.testing.assert_array_equal(graph.features.dense, X)

@@ -1,4 +1,4 @@
-"""Matrices in files: damage, claims that are not true, and archives that unpack without end."""
+"""Matrices in files: damage, false claims, and archives that unpack without end."""
 
 import gzip
 import io

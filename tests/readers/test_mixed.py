@@ -1,4 +1,4 @@
-"""Tables of words, categories, dates and gaps become features, and nothing is guessed in silence."""
+"""Tables of words, categories, dates and gaps become features, and nothing is guessed silently."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Pipes are read once, whole, and hear signals; devices are refused."""
+"""Pipes are read once, completely, and reading reacts to signals; devices are refused."""
 
 import io
 import os

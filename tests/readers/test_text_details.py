@@ -1,4 +1,4 @@
-"""Comments, blanks and words in text tables: nothing is dropped or renamed in silence."""
+"""Comments, blanks and words in text tables: nothing is dropped or renamed silently."""
 
 import pyarrow as pa
 import pyarrow.parquet

@@ -1,4 +1,4 @@
-"""Embeddings of any origin, with metadata that cannot be believed."""
+"""Embeddings of any origin, with untrusted metadata."""
 
 import numpy as np
 import pyarrow as pa

@@ -29,7 +29,7 @@ SET_VALUE = (
 
 
 def facts(ids):
-    """One column of each kind, with wicked values in all of them."""
+    """One column of each kind, with malicious values in all of them."""
     days = [datetime.date(2020, 1, 1) + datetime.timedelta(days=i) for i in range(N)]
     return pa.table(
         {

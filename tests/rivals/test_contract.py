@@ -1,4 +1,4 @@
-"""Every rival keeps the contract: shape, determinism, better than chance, and no look at what judges it."""
+"""Every rival keeps the contract: shape, determinism, better than chance, no access to evaluation data."""
 
 from dataclasses import replace
 
@@ -80,7 +80,7 @@ def test_every_rival_solves_its_tasks_the_same_way_each_time(graph, split, rival
 def test_every_rival_is_better_than_chance(graph, split, rival, task):
     values = judge(short(rival), graph, task, 0, split=split)
     measure = {"links": "AUC", "clustering": "ARI", "classification": "ACC"}[task]
-    # The features alone say little of the edges, and the edges alone little of the classes.
+    # The features alone say little about the edges, and the edges alone little about the classes.
     least = {"links": 0.55, "clustering": 0.1, "classification": 0.5}[task]
     assert values[measure] > least
     assert values["seconds"] > 0

@@ -139,7 +139,7 @@ def test_pushed_pagerank_is_within_its_error_bound(graph):
     walk = A / A.sum(axis=1, keepdims=True)
     exact = alpha * np.linalg.inv(np.eye(60) - (1 - alpha) * walk)
     pushed = nearest_by_pagerank(graph.adjacency, alpha, epsilon, 60).toarray()
-    # What is left in the residuals, each at most ε times the degree, is all that is missing.
+    # Only the residuals, each at most ε times the degree, are missing.
     assert (pushed <= exact + 1e-12).all()
     assert (exact - pushed).sum(axis=1).max() <= epsilon * A.sum()
     few = nearest_by_pagerank(graph.adjacency, alpha, epsilon, 5)

@@ -151,7 +151,7 @@ def test_a_column_counts_by_what_it_says_about_edges():
     equal = balance([clear, blurred, noise], graph, equal=True)
     assert equal.apply([clear, blurred, noise]).shape == (400, 9)
     alone = balance([noise], graph)
-    assert alone.factors[0] > 0  # nothing better is there
+    assert alone.factors[0] > 0  # there is nothing better
 
 
 def test_side_columns_do_not_drown_text(planetoid_home):

@@ -1,4 +1,4 @@
-"""Tasks judge what they say they judge."""
+"""Tasks measure what they claim to measure."""
 
 import json
 from functools import partial
@@ -107,7 +107,7 @@ def test_f1_is_the_mean_over_classes_and_only_labelled_nodes_judge(graph):
     labels = graph.labels.to_arrow().to_pylist()
     Z = np.zeros((600, 3), np.float32)
     Z[np.arange(600), graph.labels.codes] = 1
-    Z[:200] = Z[np.random.default_rng(0).permutation(200)]  # wrong for these, but nobody knows
+    Z[:200] = Z[np.random.default_rng(0).permutation(200)]  # wrong for nodes whose labels are unknown
     labels[:200] = [None] * 200
     assert evaluate_clustering(Z, Graph(graph.adjacency, labels=labels), seeds=1).mean("ACC") == 1
 
