@@ -55,8 +55,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     n_neighbors, metric : int, default=10, and str, default="euclidean"
         Parameters of the nearest-neighbour graph that is built if no adjacency is passed.
     directed : bool, optional
-        ``False`` smooths over max(A, Aᵀ); ``None`` does so too and warns if that changes the graph; ``True``
-        smooths each node over the nodes that it points to.
+        ``False`` smooths over max(A, Aᵀ); ``None`` also warns if it differs from A; ``True`` smooths over A.
     self_loops : bool, default=False
         Keep self-loops of the adjacency, in addition to the one that the method adds to every node.
     state_dtype : {"float32", "float16"}, default="float32"
@@ -151,8 +150,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     ) -> NDArray[np.float32]:
         """Embed the nodes of another graph; parameters as in :meth:`fit`.
 
-        Rows of X are smoothed over each other, never over fitted rows. Automatic choices and the fitted
-        scaling, centre and reduction are reused.
+        Rows of X are smoothed only over each other. Fitted choices, scaling, centre and reduction are reused.
         """
         check_is_fitted(self, "embedding_")
         if self._had_graph and adjacency is None and not isinstance(X, Graph):

@@ -111,8 +111,8 @@ class Drift:
         if abs(_step(choice.n_hops) - _step(self.n_hops)) <= 1:
             return [f"{since}; the choice still holds"]
         return [
-            f"{since}; for the graph as it is now, it would be {choice.n_hops} ({choice.reasons[0]}): choose "
-            "again with nafs embed --hops auto --keep"
+            f"{since}; now {choice.n_hops} would be chosen ({choice.reasons[0]}): to use that, build the "
+            "model again"
         ]
 
     def _about_features(self, model: Model, rows: Any) -> list[str]:

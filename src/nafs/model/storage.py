@@ -167,7 +167,7 @@ def _overtaken(folder: Path) -> InputError:
 
 def damaged(folder: Path, why: str) -> InputError:
     """The error for a folder that cannot be read."""
-    return InputError(f"{folder} is damaged: {why}; build the model again with nafs embed --keep")
+    return InputError(f"{folder} is damaged: {why}; build the model again")
 
 
 def read_about(folder: Path) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def read_about(folder: Path) -> dict[str, Any]:
     if version != VERSION:
         raise InputError(
             f"{folder} was saved by another version of nafs (format {version!s:.40}, this one reads "
-            f"{VERSION}); build it again with nafs embed --keep"
+            f"{VERSION}); build the model again"
         )
     return dict(about)
 
