@@ -8,12 +8,18 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from nafs import read_graph
+from nafs import Embedding, Graph, read_graph
 from nafs._support.errors import InputError
+from nafs.model import Model
+from nafs.model.new_rows import Files, update_from_files
+from nafs.readers.tables import Table, TableOptions
+from nafs.report.columns import read_columns
+from nafs.smoothing import Method
 
 
 class TestPipes:
@@ -44,6 +50,29 @@ class TestPipes:
         notes = read_graph(path).notes
         assert all(note.startswith(f"{path}: ") for note in notes), notes
         assert any("1 line(s) skipped as comments" in note for note in notes)
+
+    def test_an_embedding(self, tmp_path):
+        rows = "".join(f"a{i},{i},0.5\n" for i in range(20_000))
+        embedding = Embedding.load(self.through_fifo(tmp_path, f"id,e0,e1\n{rows}".encode()))
+        assert embedding.matrix[:, 0].tolist() == list(range(20_000))
+
+    def test_columns_of_a_page(self, tmp_path):
+        rows = "".join(f"a{i},{i % 7}\n" for i in range(20_000))
+        path = self.through_fifo(tmp_path, f"id,size\n{rows}".encode())
+        columns = read_columns(path, pa.array([f"a{i}" for i in range(20_000)]))
+        assert [column.title for column in columns] == ["size"]
+
+    def test_an_update(self, tmp_path):
+        model = Model.build(Graph(1 - np.eye(3), np.eye(3), ids=["a", "b", "c"]), Method(1, (0.5,)))
+        rows = "".join(f"a,x{i}\n" for i in range(20_000))
+        path = self.through_fifo(tmp_path, f"source,target\n{rows}".encode())
+        report, notes = update_from_files(model, Files(edges=str(path)), {"missing": "zeros"})
+        assert report.new == 20_000
+        assert str(path) in notes[0]
+
+    def test_what_reads_twice_refuses_pipes(self, tmp_path):
+        with pytest.raises(InputError, match="is a pipe"):
+            Table(str(self.through_fifo(tmp_path, b"a,b\n")), TableOptions())
 
     def test_devices_are_refused(self):
         with pytest.raises(InputError, match="/dev/zero is a device"):

@@ -19,6 +19,7 @@ from nafs.cli.options import OUTPUT
 from nafs.cli.reading import READING, Reading, is_dataset, load, read
 from nafs.embedding import Embedding, embed, with_some_features
 from nafs.graph import Graph
+from nafs.readers.spool import is_pipe
 from nafs.readers.tables import TableOptions, is_parquet
 from nafs.smoothing.threads import check_threads
 from nafs.writers.tables import is_table
@@ -160,8 +161,8 @@ def _columns(vectors: Embedding, reading: Reading, page: PageOptions) -> list[Co
 
     path = page.columns_from
     for table in (reading.features, reading.labels):
-        if path is None and table is not None and table != "-" and (is_table(table) or is_parquet(table)):
-            path = table
+        if path is None and table is not None and (is_table(table) or is_parquet(table)):
+            path = None if is_pipe(table) else table  # a pipe was read before, and is empty now
     if path is None:
         if page.columns:
             raise InputError(

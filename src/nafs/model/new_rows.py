@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from nafs.graph.node_columns import listed_values
 from nafs.model.model import Model
 from nafs.model.recipe import columns_of
 from nafs.model.report import UpdateReport
+from nafs.readers.database import one_database
 from nafs.readers.edge_tables import read_edges
 from nafs.readers.node_tables import read_rows
+from nafs.readers.spool import readable
 from nafs.readers.tables import Table, TableOptions
 
 
@@ -62,6 +64,20 @@ def update_from_files(
             " and ",
             Parameter("remove_nodes"),
         )
+    names = [entry.name for entry in fields(files)]
+    with one_database(), readable(*(getattr(files, name) for name in names)) as (paths, original):
+        copies = Files(**dict(zip(names, paths, strict=True)))
+        report, notes = _update(model, copies, reading, overrides, tolerance)
+        return report, [original(note) for note in notes]
+
+
+def _update(
+    model: Model,
+    files: Files,
+    reading: Mapping[str, Any],
+    overrides: Mapping[str, Any] | None,
+    tolerance: float | None,
+) -> tuple[UpdateReport, list[str]]:
     chosen = dict(reading) | dict(overrides or {})
     options = TableOptions(
         chosen.get("delimiter"),

@@ -37,7 +37,7 @@ def readable(*paths: Any, folder: Any = None) -> Iterator[tuple[list[str | None]
         Where copies go; by default the usual folder for temporary files.
     """
     names = [None if path is None else os.fspath(path) for path in paths]
-    pipes = {name for name in names if name is not None and _is_pipe(name)}
+    pipes = {name for name in names if name is not None and is_pipe(name)}
     if not pipes:
         yield names, str
         return
@@ -81,7 +81,8 @@ def with_names(text: str, names: dict[str, str]) -> str:
     return text
 
 
-def _is_pipe(name: str) -> bool:
+def is_pipe(name: str) -> bool:
+    """Whether a path names a pipe, which can be opened once only; devices are refused."""
     try:
         mode = os.stat(name).st_mode
     except (OSError, ValueError):

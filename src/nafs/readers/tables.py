@@ -19,6 +19,7 @@ from nafs.readers.database import Bounds, duckdb_connection, duckdb_package
 from nafs.readers.dialect import Dialect, judge
 from nafs.readers.evidence import Evidence
 from nafs.readers.explain import explain
+from nafs.readers.spool import is_pipe
 from nafs.readers.text import first_lines, line_of_row, without_comments
 from nafs.readers.wide import WIDE, WideTextError, wide_batches
 
@@ -63,6 +64,8 @@ class Table:
         self.files = find_files(path)
         self.options = options
         for name in self.files:
+            if is_pipe(name):  # callers that can read pipes have copied them
+                raise InputError(f"{name} is a pipe, which can be read only once; copy it to a file first")
             with Path(name).open("rb"):  # a clear PermissionError or IsADirectoryError
                 pass
         self.text = not is_parquet(self.files[0])

@@ -17,6 +17,7 @@ from nafs.readers.database import bounds_of
 from nafs.readers.join import NodeTable, row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
+from nafs.readers.spool import readable
 from nafs.readers.tables import TableOptions, is_parquet
 from nafs.readers.vector_tables import SUFFIXES, read_vector_table
 
@@ -49,9 +50,16 @@ def read_embedding(
     Arrow array of n labels, or None
     dict
     """
+    with readable(path) as (paths, _):
+        assert paths[0] is not None
+        return _read_file(paths[0], graph, memory_limit)
+
+
+def _read_file(
+    name: str, graph: Graph | None, memory_limit: int | str | None
+) -> tuple[NDArray[np.float32], Any, Any, dict[str, Any]]:
     import pyarrow as pa
 
-    name = os.fspath(path)
     _refuse_other_files(name)
     beside = Path(name).with_suffix(".ids.csv")
     known = None if graph is None else graph.id_array

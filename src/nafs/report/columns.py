@@ -16,6 +16,7 @@ from nafs.graph import Labels
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import choose_id, listed, pick
+from nafs.readers.spool import readable
 from nafs.readers.tables import Table, TableOptions
 
 MOST_COLUMNS = 12  # shown unless columns are named
@@ -208,13 +209,21 @@ def read_columns(
     -------
     list of Column
     """
+    with readable(path) as (paths, _):
+        assert paths[0] is not None
+        return _read_columns(paths[0], ids, names, id_column, options or TableOptions())
+
+
+def _read_columns(
+    path: str, ids: Any, names: Sequence[str] | None, id_column: str | int | None, options: TableOptions
+) -> list[Column]:
     import pyarrow as pa
 
-    table = Table(str(path), options or TableOptions())
+    table = Table(path, options)
     index = table.index
     listed_names = [name for name in table.columns if index is None or name != index.column]
-    key = choose_id(listed_names, table.column, ids, index=index, wanted=id_column, where=str(path))
-    wanted = [str(pick(listed_names, name, "page", str(path))) for name in names or ()]
+    key = choose_id(listed_names, table.column, ids, index=index, wanted=id_column, where=path)
+    wanted = [str(pick(listed_names, name, "page", path)) for name in names or ()]
     others = wanted or [name for name in listed_names if name != key]
     if len(others) > _MOST_READ and not wanted:
         _warn(f"{path}: only the first {_MOST_READ} of {len(others)} columns count; name others to see them")
@@ -227,7 +236,7 @@ def read_columns(
         read = read.add_column(0, key, table.column(key))
     if table.text:
         read = pa.table({name: _typed(read[name]) if name != key else read[name] for name in chosen})
-    return columns_of_table(read, ids, wanted or None, str(path))
+    return columns_of_table(read, ids, wanted or None, path)
 
 
 def _typed(texts: Any) -> Any:
