@@ -16,9 +16,9 @@ from nafs._support.errors import InputError
 from nafs.cli.page import _with_features_of
 from nafs.pictures.layout import landmark_layout, leading_directions, quantised, tsne, turned_like
 from nafs.report import collect, read_columns, render
-from nafs.report.columns import category, columns_of_table
-from nafs.report.neighbours import links_for_page, suggestions
-from nafs.report.packing import pack, unpack
+from nafs.report.columns import Column, category, columns_of_table, letters_that_fit
+from nafs.report.neighbours import links_for_page, suggestions, suggestions_for_page
+from nafs.report.packing import pack, packed_size, unpack
 from nafs.report.server import PageServer
 from nafs.similarity.nearest import unit_rows
 
@@ -134,6 +134,16 @@ def test_columns_of_the_same_name_keep_apart():
     assert titles[:4] == ["cluster", "degree", "nafs cluster", "nafs degree"]
 
 
+def suggested_rows(data):
+    """The suggestions of each node as the page reads them."""
+    further = iter(data["suggested"]["further"].tolist())
+    near, k = data["nearest"]["rows"], data["nearest"]["k"]
+    return [
+        [next(further) if place >= k else int(near[node, place]) for place in places if place < 255]
+        for node, places in enumerate(data["suggested"]["places"].tolist())
+    ]
+
+
 def test_neighbours_links_and_suggestions_are_true():
     graph, embedding = graph_and_embedding()
     A = graph.adjacency.to_scipy().toarray() != 0
@@ -145,9 +155,12 @@ def test_neighbours_links_and_suggestions_are_true():
     np.testing.assert_allclose(
         np.take_along_axis(scores, near, 1), -np.sort(-scores, axis=1)[:, :10], atol=1e-6
     )
+    drops = data["nearest"]["drops"].astype(float)
+    shown = 2 * drops[:, :1] - np.cumsum(drops, axis=1)
+    np.testing.assert_allclose(shown / 1000 - 1, np.take_along_axis(scores, near, 1), atol=6e-4)
     links = links_for_page(graph.adjacency)
     for node in range(graph.n_nodes):
-        mine = links["rows"][links["offsets"][node] : links["offsets"][node + 1]]
+        mine = np.cumsum(links["steps"][links["offsets"][node] : links["offsets"][node + 1]])
         assert set(mine) <= set(np.flatnonzero(A[node]))
         assert links["degrees"][node] == A[node].sum()
     rows, shared = suggestions(graph.adjacency, np.arange(graph.n_nodes), near.astype(np.int64))
@@ -156,6 +169,33 @@ def test_neighbours_links_and_suggestions_are_true():
         assert [other for other in others if other >= 0] == free
         for other, count in zip(others, shared[node], strict=True):
             assert count == ((A[node] & A[other]).sum() if other >= 0 else 0)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :20]
+    assert suggested_rows(data) == [
+        [row for row in order[node] if not A[node, row]][:5] for node in range(graph.n_nodes)
+    ]
+
+
+def test_suggestions_beyond_the_nearest_nodes_that_are_listed():
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.random((60, 60)) < 0.7, 1)
+    A = A | A.T
+    near = np.array([rng.permutation(np.delete(np.arange(60), node))[:20] for node in range(60)])
+    nearest = {"rows": near[:, :10], "k": 10}
+    suggested = suggestions_for_page(Graph(A.astype(float)).adjacency, near)
+    assert len(suggested["further"]) > 50
+    expected = [[row for row in near[node] if not A[node, row]][:5] for node in range(60)]
+    assert suggested_rows({"nearest": nearest, "suggested": suggested}) == expected
+
+
+def test_texts_are_cut_where_the_file_would_grow_large():
+    rng = np.random.default_rng(0)
+    texts = ["".join(map(chr, rng.integers(97, 123, 600))) for _ in range(300)]
+    column = Column("note", "text", texts)
+    assert letters_that_fit([column], 1e6) == 400
+    letters = letters_that_fit([column], 50_000)
+    assert packed_size([text[:letters] for text in texts]) == pytest.approx(50_000, rel=0.05)
+    assert f"first {letters} letters" in column.for_page(letters)["explain"]
+    assert letters_that_fit([column], -1) == 20
 
 
 def test_weights_are_those_of_the_method():
@@ -228,8 +268,7 @@ def test_a_server_answers_for_each_node_and_only_for_itself():
             facts = json.load(answer)
         whole = collect(embedding, graph, replay=False)
         assert [item["row"] for item in facts["nearest"]] == whole["nearest"]["rows"][5].tolist()
-        suggested = whole["suggested"]["rows"][5]
-        assert [item["row"] for item in facts["suggested"]] == suggested[suggested >= 0].tolist()
+        assert [item["row"] for item in facts["suggested"]] == suggested_rows(whole)[5]
         for path, code in (("node/999", 404), ("node/-1", 404), ("../etc/passwd", 404)):
             with pytest.raises(urllib.error.HTTPError) as failed:
                 urllib.request.urlopen(server.address + path)

@@ -47,16 +47,17 @@ def test_a_hundred_thousand_nodes_are_small_and_open_quickly(browser, tmp_path, 
     data["nearest"] = {
         "k": 10,
         "rows": rng.integers(0, n, (n, 10)).astype(np.int32),
-        "scores": rng.integers(0, 65535, (n, 10)).astype(np.uint16),
+        "drops": rng.integers(0, 30, (n, 10)).astype(np.uint16),
     }
     data["linked"] = {
         "offsets": (np.arange(n + 1) * 8).astype(np.int32),
-        "rows": rng.integers(0, n, 8 * n).astype(np.int32),
+        "steps": rng.integers(0, n // 8, 8 * n).astype(np.int32),
         "degrees": np.full(n, 8, np.int32),
     }
     data["suggested"] = {
         "k": 5,
-        "rows": rng.integers(0, n, (n, 5)).astype(np.int32),
+        "places": rng.integers(0, 10, (n, 5)).astype(np.uint8),
+        "further": np.zeros(0, np.int32),
         "shared": rng.integers(0, 9, (n, 5)).astype(np.uint16),
     }
     data["weights"] = {"hops": 20, "values": rng.integers(100, 140, (n, 21)).astype(np.uint8)}

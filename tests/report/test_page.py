@@ -252,6 +252,7 @@ def test_the_replay_starts_at_the_hops_of_the_embedding_and_moves(opened):
     opened.find("node 7")
     opened.click("#over")
     assert opened.text("hopvalue") == "K = 6"
+    assert opened.run("return document.getElementById('hopnote').hidden"), "the node is on these maps"
     assert "Plain smoothing" in opened.text("captions")
     before = opened.picture()
     opened.run(

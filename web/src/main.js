@@ -22,6 +22,7 @@ function start(data) {
   at("title").textContent = data.title;
   at("subtitle").textContent = data.subtitle;
   const map = new PointMap(at("map"), { onSelect: select, onHover: hover, onLasso: within => { state.setLasso(within); pan(); }, onFail: () => { at("failed").hidden = false; } });
+  let sayReplay = () => {};
   const panel = new NodePanel(data, state, node => select(node, true));
 
   // --- tabs
@@ -43,6 +44,7 @@ function start(data) {
   // --- one node
   async function select(node, travel = false) {
     state.selected = node;
+    sayReplay();
     openTab("node");
     map.mark(node, [], []);
     if (travel) map.goTo(node);
@@ -113,7 +115,7 @@ function start(data) {
   buildSearch(data, select);
   buildAbout(data);
   map.show([{ title: "", positions: data.positions }], null, data.n);
-  buildReplay(data, map, () => paint());
+  sayReplay = buildReplay(data, state, map, () => paint());
   openTab("clusters");
   theme(isDark());
   window.nafs = { data, state, map }; // for tests and for the curious

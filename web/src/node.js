@@ -18,13 +18,23 @@ export class NodePanel {
     }
     const part = (list, k) => Array.from(list.subarray(node * k, (node + 1) * k));
     const facts = {};
-    if (data.nearest) facts.nearest = part(data.nearest.rows, data.nearest.k).map((row, i) => ({ row, score: data.nearest.scores[node * data.nearest.k + i] / 32767.5 - 1 }));
+    if (data.nearest) {
+      const { k, rows, drops } = data.nearest;
+      let thousandths = 2 * drops[node * k];
+      facts.nearest = part(rows, k).map((row, i) => ({ row, score: (thousandths -= drops[node * k + i]) / 1000 - 1 }));
+    }
     if (data.linked) {
-      const { offsets, rows, degrees } = data.linked;
-      facts.linked = Array.from(rows.subarray(offsets[node], offsets[node + 1]));
+      const { offsets, steps, degrees } = data.linked;
+      let row = 0;
+      facts.linked = Array.from(steps.subarray(offsets[node], offsets[node + 1]), step => row += step);
       facts.degree = degrees[node];
     }
-    if (data.suggested) facts.suggested = part(data.suggested.rows, data.suggested.k).map((row, i) => ({ row, shared: data.suggested.shared[node * data.suggested.k + i] })).filter(one => one.row >= 0);
+    if (data.suggested) {
+      const { k, places, further, shared } = data.suggested, isFurther = place => place >= data.nearest.k && place < NO_PLACE;
+      let next = 0;
+      for (let i = 0; i < node * k; i++) if (isFurther(places[i])) next++;
+      facts.suggested = part(places, k).map((place, i) => ({ row: place === NO_PLACE ? -1 : isFurther(place) ? further[next++] : data.nearest.rows[node * data.nearest.k + place], shared: shared[node * k + i] })).filter(one => one.row >= 0);
+    }
     if (data.weights) {
       const mine = part(data.weights.values, data.weights.hops + 1), sum = mine.reduce((a, b) => a + b, 0) || 1;
       facts.weights = mine.map(value => value / sum);
@@ -63,7 +73,7 @@ export class NodePanel {
   heading(title, explanation) { return element("div", { class: "head" }, element("h3", {}, title), element("p", { class: "explain" }, explanation)); }
 
   table(node, texts = {}) {
-    const rows = this.data.columns.map((column, i) => element("tr", {}, element("th", { scope: "row", title: column.explain }, column.title), element("td", {}, element("div", {}, isServed(column) ? texts[i] ?? "" : show(column, node)))));
+    const rows = this.data.columns.map((column, i) => element("tr", {}, element("th", { scope: "row", title: column.explain || cut(column.title, 300) }, element("div", {}, column.title)), element("td", {}, element("div", {}, isServed(column) ? texts[i] ?? "" : show(column, node)))));
     const facts = rows => element("table", { class: "facts" }, element("tbody", {}, ...rows));
     if (rows.length <= MOST_ROWS) return facts(rows);
     return element("div", {}, facts(rows.slice(0, MOST_ROWS - 2)), element("details", {}, element("summary", {}, `${rows.length - MOST_ROWS + 2} more columns`), facts(rows.slice(MOST_ROWS - 2))));
@@ -85,6 +95,7 @@ export class NodePanel {
   }
 }
 
+const NO_PLACE = 255; // as in nafs/report/neighbours.py
 const MOST_ROWS = 18; // columns of a node before the rest is folded
 const COMMON = 0.05; // of the nodes: words that more of them have in common say nothing
 const CLOSE = 0.05; // of the range of a column

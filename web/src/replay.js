@@ -1,18 +1,22 @@
 // The map over hops: NAFS beside plain smoothing, for a sample of the nodes.
 
-import { at, count, element } from "./dom.js";
+import { at, count, cut } from "./dom.js";
 
-export function buildReplay(data, map, onChange) {
+export function buildReplay(data, state, map, onChange) {
   const { replay } = data, slider = at("hop");
   at("over").hidden = !replay;
-  if (!replay) return { isOn: () => false };
+  if (!replay) return () => {};
   let on = false, timer = null;
   slider.max = replay.steps.length - 1;
   slider.value = replay.start;
   const step = () => Number(slider.value);
   const titles = () => replay.maps.map(one => one.title.replace("{K}", replay.steps[step()]));
+  const sampled = new Set(replay.nodes);
   const say = () => {
     at("hopvalue").textContent = `K = ${replay.steps[step()]}`;
+    const absent = state.selected >= 0 && !sampled.has(state.selected);
+    at("hopnote").hidden = !absent;
+    if (absent) at("hopnote").textContent = `${cut(data.ids[state.selected], 24)} is not among the ${count(replay.nodes.length)} nodes of these maps.`;
     slider.setAttribute("aria-valuetext", `${replay.steps[step()]} hops`);
   };
   const go = () => { say(); if (on) map.move(replay.maps.map(one => one.positions[step()]), titles()); };
@@ -38,5 +42,5 @@ export function buildReplay(data, map, onChange) {
     timer = setInterval(() => { slider.value = (step() + 1) % replay.steps.length; go(); }, 1100);
   });
   say();
-  return { isOn: () => on };
+  return say;
 }

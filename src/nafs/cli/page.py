@@ -86,7 +86,9 @@ class PageOptions:
     ] = True
 
 
-PROGRAM, PER_NODE = 150 << 20, 90_000  # bytes of memory that a page takes, measured and rounded up
+# Bytes of memory that a page takes, measured and rounded up: libraries, clusters and maps of a sample of the
+# nodes, and copies of the vectors.
+PROGRAM, PER_SAMPLED_NODE, SAMPLED, PER_VALUE = 150 << 20, 90_000, 5_000, 40
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def gather(
             options = embedding.for_library(running, n_clusters=embedding.n_clusters or classes)
             vectors = embed(graph, **options)
         facts = show_run(time.perf_counter() - start, peak_memory())
-    needed = PROGRAM + PER_NODE * len(vectors)
+    needed = PROGRAM + PER_SAMPLED_NODE * min(len(vectors), SAMPLED) + PER_VALUE * vectors.matrix.size
     check_limit(needed, parse_memory(embedding.memory_limit), "the page takes about", "raise it")
     with run.stage("columns"):
         columns = _columns(vectors, reading, page)

@@ -18,11 +18,12 @@ from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import choose_id, listed, pick
 from nafs.readers.spool import readable
 from nafs.readers.tables import Table, TableOptions
+from nafs.report.packing import packed_size
 
 MOST_COLUMNS = 12  # shown unless columns are named
 MOST_CLASSES = 1000  # different values of a category
 MOST_TEXT, MOST_SERVED_TEXT = 400, 100_000  # letters kept of one text, in a file and on a server
-_ALL_TEXT = 10_000_000  # letters kept of all texts in a file, about 5 MB of it
+_FEWEST, _SAMPLED = 20, 5_000  # letters that are always kept; texts that tell how well they compress
 _WIDE = 40  # numeric columns above which a table counts as a feature matrix
 _MOST_READ = 400  # columns that are looked at to choose from, unless columns are named
 _PER_SECOND = {"date64[ms]": 1e3, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -98,21 +99,24 @@ def _compact(values: NDArray[np.float64], whole: bool) -> NDArray[Any]:
     return narrow if fits else values
 
 
-def letters_that_fit(columns: Sequence[Column], most: int = MOST_TEXT, in_all: int = _ALL_TEXT) -> int:
-    """How many letters of each text a file keeps, so that all text columns together stay small.
+def letters_that_fit(columns: Sequence[Column], room: float) -> int:
+    """How many letters of each text a file keeps, so that they take about ``room`` bytes; at least 20.
 
     Examples
     --------
     >>> from nafs.report.columns import Column, letters_that_fit
-    >>> letters_that_fit([Column("note", "text", ["short", "long" * 100])], in_all=100)
-    95
+    >>> letters_that_fit([Column("note", "text", ["short"] * 900 + ["long text " * 50] * 100)], 1e6)
+    400
     """
-    texts = (text for column in columns if column.kind == "text" for text in column.values if text)
-    lengths = np.fromiter((len(text) for text in texts), np.int64)
-    few, many = 0, most
+    texts = [text for column in columns if column.kind == "text" for text in column.values if text]
+    lengths = np.fromiter(map(len, texts), np.int64)
+    sample = [text[:MOST_TEXT] for text in texts[:: max(1, len(texts) // _SAMPLED)]]
+    bytes_per_letter = packed_size(sample) / max(1, sum(map(len, sample)))
+    few, many = _FEWEST, MOST_TEXT
     while few < many:
         middle = (few + many + 1) // 2
-        few, many = (middle, many) if np.minimum(lengths, middle).sum() <= in_all else (few, middle - 1)
+        fits = np.minimum(lengths, middle).sum() * bytes_per_letter <= room
+        few, many = (middle, many) if fits else (few, middle - 1)
     return few
 
 

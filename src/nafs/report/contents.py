@@ -21,11 +21,13 @@ from nafs.pipeline import features_again
 from nafs.report.columns import MOST_SERVED_TEXT, Column, label_column, letters_that_fit
 from nafs.report.hops import mean_weights, replayed, speed_card, weights_for_page
 from nafs.report.neighbours import NEAREST, SUGGESTED, links_for_page, nearest_for_page, suggestions_for_page
+from nafs.report.packing import packed_size
 from nafs.selection.reduction import reduce
 from nafs.similarity import nearest
 from nafs.tasks.clustering import judge_clusters
 
 DETAILED = 150_000  # nodes whose neighbours fit into the file
+LARGEST = 13.5e6  # bytes of data in a file above which texts are cut
 MOST_CLUSTERS = 100  # if the number is not set
 COLOURS = 12  # of the page, in web/src/colours.js
 _NARROW = 64  # columns of the features in the replay
@@ -148,7 +150,10 @@ def collect(
     times = dict(run or {}) | {name: f"{seconds:.1f} s" for name, seconds in part.seconds.items()}
     cards.append({"title": "Time and memory", "rows": [[name, value] for name, value in times.items()]})
     data["cards"] = cards
-    letters = letters_that_fit(shown) if details else MOST_SERVED_TEXT
+    letters = MOST_SERVED_TEXT
+    if details:
+        numbers = [column.for_page() for column in shown if column.kind != "text"]
+        letters = letters_that_fit(shown, LARGEST - packed_size(data | {"columns": numbers}))
     data["columns"] = [column.for_page(letters) for column in _with_own_titles(shown)]
     data["colour"] = _first_colour(shown, data["clusters"]["column"])
     return data

@@ -12,38 +12,56 @@ from nafs.graph import Adjacency
 NEAREST = 10
 LINKS = 12  # at most, graph neighbours listed for a node
 SUGGESTED = 5
+NO_PLACE = 255
 _PAIRS = 1 << 18  # compared at a time
 
 
 def nearest_for_page(rows: NDArray[np.int64], scores: NDArray[np.float32]) -> dict[str, Any]:
-    """The nearest nodes of each node, and their scores in 16 bits."""
+    """The nearest nodes of each node, and their scores.
+
+    Scores are thousandths above -1, stored as the first one and by how much each further one is lower: small
+    numbers take little room in the file.
+    """
     k = min(NEAREST, rows.shape[1])
-    shares = np.clip(scores[:, :k] / 2 + 0.5, 0, 1)
-    return {
-        "k": k,
-        "rows": rows[:, :k].astype(np.int32),
-        "scores": np.rint(shares * 65535).astype(np.uint16),
-    }
+    thousandths = np.rint((np.clip(scores[:, :k], -1, 1) + 1) * 1000).astype(np.int64)
+    thousandths[:, 1:] = thousandths[:, :-1] - thousandths[:, 1:]
+    return {"k": k, "rows": rows[:, :k].astype(np.int32), "drops": thousandths.astype(np.uint16)}
 
 
 def links_for_page(adjacency: Adjacency) -> dict[str, Any]:
-    """The first neighbours of each node in the graph, and its degree."""
+    """The first neighbours of each node in the graph, as steps from one to the next, and its degree."""
     degrees = np.diff(adjacency.indptr)
     kept = np.minimum(degrees, LINKS)
     offsets = np.concatenate([[0], np.cumsum(kept)])
     owner = np.repeat(np.arange(len(kept)), kept)
     place = np.arange(offsets[-1]) - offsets[owner] + np.asarray(adjacency.indptr)[owner]
+    rows = np.asarray(adjacency.indices)[place].astype(np.int64)
+    steps = np.diff(rows, prepend=0)
+    first = offsets[:-1][kept > 0]
+    steps[first] = rows[first]
     return {
         "offsets": offsets.astype(np.int32),
-        "rows": np.asarray(adjacency.indices)[place].astype(np.int32),
+        "steps": steps.astype(np.int32),
         "degrees": degrees.astype(np.int32),
     }
 
 
 def suggestions_for_page(adjacency: Adjacency, near: NDArray[np.int64]) -> dict[str, Any]:
-    """Suggested links of all nodes; rows are -1 where a node has fewer suggestions."""
+    """Suggested links of all nodes, as places among their nearest nodes; 255 if there are fewer.
+
+    The page knows the first nearest nodes; the rows of suggestions beyond those are listed in ``further``.
+    """
     rows, shared = suggestions(adjacency, np.arange(len(near)), near)
-    return {"k": rows.shape[1], "rows": rows.astype(np.int32), "shared": shared.astype(np.uint16)}
+    places = np.full(rows.shape, NO_PLACE, np.uint8)
+    for place in range(near.shape[1]):
+        places[rows == near[:, [place]]] = place
+    further = rows[(places >= NEAREST) & (places != NO_PLACE)]
+    return {
+        "k": rows.shape[1],
+        "places": places,
+        "further": further.astype(np.int32),
+        "shared": shared.astype(np.uint16),
+    }
 
 
 def suggestions(

@@ -62,6 +62,11 @@ def pack(data: Any) -> bytes:
     return gzip.compress(bytes(content), _LEVEL, mtime=0)
 
 
+def packed_size(data: Any) -> int:
+    """Bytes that data takes in a page, where it is base64."""
+    return len(pack(data)) * 4 // 3
+
+
 def unpack(packed: bytes) -> Any:
     """What `pack` packed."""
     content = gzip.decompress(packed)
