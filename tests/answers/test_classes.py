@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from command import run
 
-from nafs import InputError, embed
-from nafs.answers import classify
+from nafs import Graph, InputError, embed
+from nafs.answers import classify, width_for_classes
 from nafs.datasets import contextual_sbm, example_table
 
 
@@ -88,6 +88,39 @@ def test_an_embedding_without_labels(graph):
     bare = type(embedding)(embedding.matrix, embedding.id_array)
     with pytest.raises(InputError, match="labels are needed"):
         bare.classify()
+
+
+def test_wide_features_keep_all_columns_for_classes():
+    graph = Graph(np.ones((6, 6)), np.eye(6, 400), labels=[0, 1, None, None, None, None])
+    assert width_for_classes(graph) == ("full", ())
+    assert width_for_classes(graph, memory_limit=4 * graph.features.matrix.size * 4) == ("full", ())
+    width, (note,) = width_for_classes(graph, memory_limit=3 * graph.features.matrix.size * 4)
+    assert width == "auto"
+    assert "256 leading directions of the 400 features are used" in note
+    assert width_for_classes(Graph(np.ones((6, 6)))) == ("auto", ())
+
+
+def test_an_embedding_says_that_columns_are_missing():
+    features = np.random.default_rng(0).normal(size=(300, 270))
+    graph = Graph(np.eye(300, k=1) + np.eye(300, k=-1), features, labels=[0, 1] * 150)
+    assert "keep 256 of 270 columns" in embed(graph, n_hops=1).classify().explain()
+    assert "columns" not in embed(graph, n_hops=1, dim="full").classify().explain()
+
+
+def test_the_command_keeps_all_columns(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    monkeypatch.chdir(tmp_path)
+    rows = rng.normal(size=(300, 260)).round(3)
+    lines = [",".join(["id", *(f"f{i}" for i in range(260))])]
+    lines += [",".join(map(str, [f"n{node}", *row])) for node, row in enumerate(rows)]
+    (tmp_path / "x.csv").write_text("\n".join(lines))
+    (tmp_path / "e.csv").write_text("source,target\n" + "\n".join(f"n{i},n{i + 1}" for i in range(299)))
+    (tmp_path / "y.csv").write_text("id,label\n" + "\n".join(f"n{i},c{i % 2}" for i in range(60)))
+    words = ["classify", "e.csv", "-f", "x.csv", "--labels", "y.csv", "--hops", "2", "-o", "p.csv", "--force"]
+    assert run(*words) == 0
+    assert "reduced" not in capsys.readouterr().err
+    assert run(*words, "--dim", "16") == 0
+    assert "260 features reduced to 16" in capsys.readouterr().err
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

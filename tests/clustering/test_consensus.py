@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from nafs import Graph, embed
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
-from nafs.clustering.consensus import DOUBTFUL
+from nafs.clustering.chance import cloud_like
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, merge_clusters, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, partitions
@@ -170,6 +170,7 @@ def test_the_consensus_finds_planted_classes_and_says_how_sure_it_is(graph, sear
     clustering = search.consensus(4)
     assert agreement(graph.labels.codes, clustering.labels)["ARI"] > 0.9
     assert clustering.agreement > 0.6
+    assert not clustering.doubtful
     assert clustering.n_agreeing > clustering.n_candidates / 2
     assert set(clustering.curve) == set(search.hops)
     assert f"{clustering.n_agreeing} of them agree" in clustering.explain()
@@ -183,11 +184,32 @@ def test_the_number_of_clusters_is_found(search):
     assert "4 clusters: the smallest of 2 to 24 whose agreement x modularity" in clustering.explain()
 
 
-def test_clusters_that_are_not_there_are_called_doubtful():
-    noise = erdos_renyi(400, 0.02, n_features=16, seed=0)
-    clustering = embed(noise, n_hops="auto", n_clusters=5, structure="none").choice.clustering
-    assert clustering.agreement < DOUBTFUL
+@pytest.mark.parametrize(("count", "n_features"), [(2, 16), (5, 16), (3, 0), ("auto", 100)])
+def test_clusters_that_are_not_there_are_called_doubtful(count, n_features):
+    noise = erdos_renyi(400, 0.02, n_features=n_features, seed=0)
+    clustering = embed(noise, n_hops="auto", n_clusters=count).choice.clustering
+    assert clustering.doubtful
     assert "doubtful" in clustering.explain()
+    assert f"without clusters it would be {clustering.by_chance:.2f}" in clustering.explain()
+
+
+def test_clusters_of_one_embedding_are_compared_with_chance_too(graph):
+    noise = embed(erdos_renyi(300, 0.03, n_features=16, seed=1), n_hops=5)
+    assert noise.cluster(4).clustering.doubtful
+    assert not embed(graph, n_hops=5).cluster(4).clustering.doubtful
+
+
+def test_a_cloud_has_the_shape_of_the_embeddings():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 2, 4000)[:, None] * 4.0
+    first = groups + rng.standard_normal((4000, 3)) * [1.0, 2.0, 3.0]
+    embeddings = [Directions.of(rows, 3) for rows in (first, first + 0.1 * rng.standard_normal((4000, 3)))]
+    clouds = cloud_like(embeddings, 3)
+    for cloud, embedding in zip(clouds, embeddings, strict=True):
+        sizes = cloud.sizes / np.sqrt(len(cloud.rows))
+        np.testing.assert_allclose(sizes, embedding.sizes / np.sqrt(4000), rtol=0.1)
+    together = [np.corrcoef(rows[0].rows[:, 0], rows[1].rows[:, 0])[0, 1] for rows in (clouds, embeddings)]
+    assert abs(together[0]) == pytest.approx(abs(together[1]), abs=0.02)
 
 
 def test_large_graphs_are_clustered_by_a_sample(graph):
@@ -224,6 +246,7 @@ def test_real_classes_are_found_without_labels(data_home, name, acc, nmi, ari):
     clustering = search_clusters(Job.of(data, settings)).consensus(len(data.labels.classes))
     known = data.labels.known
     scores = agreement(data.labels.codes[known], clustering.labels[known])
+    assert not clustering.doubtful
     assert 100 * scores["ACC"] > acc
     assert 100 * scores["NMI"] > nmi
     assert 100 * scores["ARI"] > ari

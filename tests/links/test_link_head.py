@@ -7,11 +7,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from nafs import embed
+from nafs import InputError, embed
 from nafs.datasets import contextual_sbm, load_dataset, power_law
+from nafs.graph import read_adjacency
 from nafs.links import LinkHead, PairNumbers, ranking_measures, split_links
 from nafs.links.head import NUMBERS
-from nafs.links.pairs import are_edges, shared_neighbors
+from nafs.links.pairs import are_edges, shared_neighbors, three_step_paths
 from nafs.tasks import evaluate_links
 
 
@@ -112,3 +113,33 @@ def test_real_links_are_predicted(data_home, name, auc, hard):
     result = evaluate_links(graph, lambda some: embed(some, n_hops=10, preprocessing="auto").matrix, splits=2)
     assert 100 * result.mean("AUC") > auc
     assert 100 * result.mean("AUC hard") > hard
+
+
+def test_three_step_paths_are_those_of_the_normalised_adjacency(graph, monkeypatch):
+    monkeypatch.setattr("nafs.links.pairs._WORK", 500)  # several blocks
+    pairs = some_pairs(graph)
+    pattern = (graph.adjacency.to_scipy() != 0).astype(np.float64)
+    roots = 1 / np.sqrt(np.maximum(np.asarray(pattern.sum(axis=1)).ravel(), 1))
+    normalised = roots[:, None] * pattern.toarray() * roots
+    expected = np.linalg.matrix_power(normalised, 3)[pairs[:, 0], pairs[:, 1]]
+    np.testing.assert_allclose(three_step_paths(graph.adjacency, pairs), expected, atol=1e-12)
+    lonely = read_adjacency(np.zeros((3, 3)))
+    assert three_step_paths(lonely, np.array([[0, 2]])) == 0
+    monkeypatch.setattr("nafs.links.pairs.HUB", 0)
+    assert three_step_paths(graph.adjacency, pairs).max() == 0
+
+
+def test_a_head_of_another_version_is_refused():
+    old = {name: [1.0] * 8 for name in ("weights", "means", "spreads")}
+    with pytest.raises(InputError, match="another version of nafs: embed the graph again"):
+        LinkHead.from_dict(old)
+
+
+def test_contributions_add_up_to_the_score(graph):
+    split = split_links(graph, seed=0)
+    numbers = PairNumbers(split.graph.adjacency, embed(split.graph, n_hops=3).matrix)
+    head = LinkHead.fit(numbers, split.validation, split.validation_none, split.validation_hard)
+    values = numbers.of(split.test)
+    x = np.clip((values - head.means) / head.spreads, -4, 4)
+    products = np.einsum("pi,ij,pj->p", x, np.array(head.products), x)
+    np.testing.assert_allclose(head.score(numbers, split.test), x @ head.weights + products)

@@ -15,13 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
-from nafs.graph import Labels, read_labels
+from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
+from nafs.pipeline.decide import AUTO_DIM
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
 FOLDS = 5
+_MOST_BYTES = 1 << 30  # of an embedding that keeps all columns by default
+_MOST_LABELLED = 1 << 24  # values of the labelled rows of one
+_VALUES = 1 << 22  # per block of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +94,38 @@ class Classification:
         return self.to_arrow().to_pandas()
 
 
+def width_for_classes(graph: Graph, memory_limit: int | None = None) -> tuple[str, tuple[str, ...]]:
+    """The width of an embedding that classes are to be predicted from, and a note if it is not the full one.
+
+    The leading directions of wide features are those that most nodes share. What tells one class from
+    another is partly in the others, so all columns are kept where they do not take too much memory or time.
+
+    Parameters
+    ----------
+    graph : Graph
+        With the labels that are known.
+    memory_limit : int, optional
+        Bytes; the embedding may take a quarter of it.
+
+    Returns
+    -------
+    {"full", "auto"}
+    tuple of str
+    """
+    if graph.features is None:
+        return "auto", ()
+    width = graph.features.shape[1]
+    nbytes = 4 * graph.n_nodes * width
+    most = _MOST_BYTES if memory_limit is None else min(_MOST_BYTES, memory_limit // 4)
+    labelled = 0 if graph.labels is None else int(graph.labels.known.sum())
+    if width <= AUTO_DIM or (nbytes <= most and labelled * width <= _MOST_LABELLED):
+        return "full", ()
+    reason = f"all columns would take {show_bytes(nbytes)}"
+    if nbytes <= most:
+        reason = f"fitting {labelled:,} labelled rows of all columns would take long"
+    return "auto", (f"{reason}, so {AUTO_DIM} leading directions of the {width:,} features are used",)
+
+
 def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> Classification:
     """Predict the class of every node from the labels of some.
 
@@ -125,13 +162,15 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     present, counts = np.unique(codes, return_counts=True)
     names = known.classes
     _check(present, len(nodes))
-    points = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths are comparable
+    lengths = [np.linalg.norm(matrix[rows], axis=1) for rows in _blocks(matrix)]
+    scale = float(np.concatenate(lengths).mean()) or 1.0  # so that strengths are comparable
+    points = matrix[nodes] / scale
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
     single = present[counts == 1]
     if len(single):
         shown = ", ".join(str(names[code]) for code in single[:5])
         notes.append(f"seen only once, so that nothing can be said about their accuracy: {shown}")
-    strength, temperature, accuracy, deviation = _validate(points[nodes], codes, seed)
+    strength, temperature, accuracy, deviation = _validate(points, codes, seed)
     if accuracy is None:
         notes.append(
             "too few labels to estimate the accuracy: at least two of each of two classes are needed"
@@ -144,10 +183,10 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
         )
         if accuracy < chance + 0.02:
             notes.append("this is no better than guessing: do not trust the predictions")
-    model = LogisticRegression(C=strength, max_iter=1000).fit(points[nodes], codes)
-    shares = _softmax(_logits(model, points) / temperature)
+    model = LogisticRegression(C=strength, max_iter=1000).fit(points, codes)
     probabilities = np.zeros((len(matrix), len(names)))
-    probabilities[:, present] = shares
+    for rows in _blocks(matrix):
+        probabilities[rows][:, present] = _softmax(_logits(model, matrix[rows] / scale) / temperature)
     return Classification(
         ids,
         pa.array(names),
@@ -158,6 +197,12 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
         deviation,
         tuple(notes),
     )
+
+
+def _blocks(matrix: NDArray[Any]) -> list[slice]:
+    """Slices of rows, so that no copy of the whole matrix is made."""
+    step = max(1, _VALUES // max(1, matrix.shape[1]))
+    return [slice(top, top + step) for top in range(0, len(matrix), step)]
 
 
 def _labels(labels: Any, ids: Any, n: int) -> Labels:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from nafs._support.budget import parse_memory
 from nafs._support.errors import InputError, Parameter
+from nafs.answers import width_for_classes
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command
 from nafs.cli.options import Force, TableFile, TablePrinting, beside
@@ -26,6 +28,9 @@ def classify(
 ) -> None:
     """Predict the class of every node from a few labels, with probabilities and an estimate of the accuracy.
 
+    The default width, auto, keeps all columns of the features here, unless that would take more than 1 GB, a
+    quarter of the memory limit, or long.
+
     [dim]nafs classify edges.csv -f features.csv --labels few.csv -o predictions.parquet[/dim]
     """
     run = printing.start()
@@ -38,8 +43,12 @@ def classify(
             ", or name a column of the features with ",
             Parameter("label_column"),
         )
+    width: int | str = options.dim
+    if width == "auto":
+        width, notes = width_for_classes(graph, parse_memory(options.memory_limit))
+        run.notes += notes
     with run.stage("embed"):
-        embedding = embed(graph, **options.for_library(running))
+        embedding = embed(graph, **options.for_library(running, dim=width))
     run.notes += () if embedding.choice is None else embedding.choice.reasons
     with run.stage("classify"):
         answer = embedding.classify()

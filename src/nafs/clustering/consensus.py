@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
+from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
@@ -39,7 +40,7 @@ from nafs.graph import Adjacency
 
 SAMPLE = 5000  # nodes whose partitions are compared
 AGREES = 0.5  # adjusted Rand index with the consensus at which a candidate counts as agreeing
-DOUBTFUL = 0.35  # mean agreement below which the clusters are probably not real
+DOUBTFUL = 0.25  # share of the possible agreement beyond chance below which clusters are doubtful
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _POWER = 4  # exponent of agreement and assortativity in the weight of a vote
@@ -61,6 +62,8 @@ class Clustering:
     agreement : float
         Mean adjusted Rand index of the candidates with the labels: 1 if all are the same, 0 if they have
         nothing in common.
+    by_chance : float
+        What the agreement would be without clusters; see :mod:`nafs.clustering.chance`.
     n_candidates, n_agreeing : int
         Candidates, and how many of them have an index of at least 0.5 with the labels.
     cluster_agreement : ndarray of shape (n_clusters,)
@@ -76,12 +79,18 @@ class Clustering:
     n_hops: int
     n_clusters: int
     agreement: float
+    by_chance: float
     n_candidates: int
     n_agreeing: int
     cluster_agreement: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     curve: dict[int, float] = field(default_factory=dict)
     numbers: dict[int, float] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the candidates hardly agree more than by chance, so that the clusters may not be there."""
+        return self.agreement - self.by_chance < DOUBTFUL * (1 - self.by_chance)
 
     def explain(self) -> str:
         """The reasons, one line each."""
@@ -177,8 +186,7 @@ class ClusterSearch:
 
     def number_curve(self, seed: int = 0) -> dict[int, float]:
         """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
-        embeddings = list(self.hops.values())
-        chosen = [embeddings[at] for at in sorted({len(embeddings) * part // 6 for part in (1, 3, 5)})]
+        chosen = self._some_hops()
         n_rows = len(chosen[0].rows)
         rows = np.arange(min(n_rows, ROWS))
         if self.sample is None and n_rows > ROWS:
@@ -188,6 +196,11 @@ class ClusterSearch:
             Directions(directions.rows[rows], directions.sizes, directions.axes) for directions in chosen
         ]
         return number_curve(parts, edges, len(rows) - 1, seed)
+
+    def _some_hops(self) -> list[Directions]:
+        """Embeddings for few, medium and many hops."""
+        embeddings = list(self.hops.values())
+        return [embeddings[at] for at in sorted({len(embeddings) * part // 6 for part in (1, 3, 5)})]
 
     def cluster(self, n_clusters: int | str, seed: int = 0) -> Clustering:
         """The consensus; if the number of clusters is "auto", it is chosen first."""
@@ -237,28 +250,33 @@ class ClusterSearch:
         indices = np.array([rand_index(sampled, candidate, n_clusters) for candidate in candidates])
         curve = {count: float(indices[hops == count].mean()) for count in self.hops}
         agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
+        by_chance = agreement_by_chance(self._some_hops(), n_clusters)
         reason = (
             f"{hop} hop{'' if hop == 1 else 's'}, where {n_clusters} clusters come closest to the consensus "
             f"of {len(candidates)} partitions at {len(self.hops)} number{'' if len(self.hops) == 1 else 's'} "
             f"of hops; "
-            f"{agreeing} of them agree with it, the mean agreement is {agreement:.2f}"
+            f"{agreeing} of them agree with it, the mean agreement is {agreement:.2f} "
+            f"(without clusters it would be {by_chance:.2f})"
         )
         reasons = [reason]
         if preferred:
             reasons.append("clusters of uneven size, merged along the edges, are more stable than even ones")
-        if agreement < DOUBTFUL:
-            reasons.append(f"an agreement below {DOUBTFUL} means that these clusters are doubtful")
-        return Clustering(
+        clustering = Clustering(
             labels,
             hop,
             n_clusters,
             agreement,
+            by_chance,
             len(candidates),
             agreeing,
             overlaps(sampled, candidates, n_clusters),
             curve,
-            reasons=tuple(reasons),
         )
+        if clustering.doubtful:
+            reasons.append(
+                "these clusters are doubtful: the partitions hardly agree more than they would by chance"
+            )
+        return replace(clustering, reasons=tuple(reasons))
 
     def candidates(
         self, n_clusters: int, seed: int = 0
@@ -302,7 +320,7 @@ class ClusterSearch:
         """The number of hops whose mixture stays closest to the consensus, and its clusters of all nodes."""
         best: tuple[float, int, Mixture] | None = None
         for hop, directions in self.hops.items():
-            points = directions.unit(2 * n_clusters).astype(np.float64)
+            points = directions.unit(2 * n_clusters)
             model = fit_mixture(points, consensus, n_clusters, _STEPS)
             closeness = rand_index(consensus, model.predict(points), n_clusters)
             if best is None or closeness > best[0]:
@@ -310,11 +328,11 @@ class ClusterSearch:
         assert best is not None
         _, hop, model = best
         if self.sample is None:
-            return hop, model.predict(self.hops[hop].unit(2 * n_clusters).astype(np.float64))
+            return hop, model.predict(self.hops[hop].unit(2 * n_clusters))
         labels = np.empty(self.n_nodes, np.int64)
         for begin in range(0, self.n_nodes, 1 << 16):
             rows = self._all_rows[hop][begin : begin + (1 << 16), : 2 * n_clusters]
-            labels[begin : begin + len(rows)] = model.predict(unit_rows(rows.astype(np.float64)))
+            labels[begin : begin + len(rows)] = model.predict(unit_rows(rows.astype(np.float32)))
         return hop, labels
 
 

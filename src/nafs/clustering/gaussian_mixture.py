@@ -6,7 +6,7 @@ clusters spread widely count for less.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,54 +78,60 @@ def mixture(
 class Mixture(NamedTuple):
     """Means in the coordinates in which the common covariance is 1, and how to get there."""
 
-    whiten: NDArray[np.float64]
-    means: NDArray[np.float64]
-    log_weights: NDArray[np.float64]
+    whiten: NDArray[Any]
+    means: NDArray[Any]
+    log_weights: NDArray[Any]
     likelihood: float
 
-    def scores(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, points: NDArray[Any]) -> NDArray[Any]:
         """Log density under each cluster, without terms that all clusters share."""
-        scores: NDArray[np.float64] = (points @ self.whiten) @ self.means.T
-        scores += self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means)
+        return self.scores_of(points @ self.whiten).T
+
+    def scores_of(self, white: NDArray[Any]) -> NDArray[Any]:
+        """The same for points that are whitened already, one row for each cluster."""
+        scores: NDArray[Any] = self.means @ white.T
+        scores += (self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means))[:, None]
         return scores
 
-    def predict(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    def predict(self, points: NDArray[Any]) -> NDArray[np.int64]:
         """The likeliest cluster of each point."""
         step = max(1, (1 << 24) // len(self.means))
         parts = [self.scores(points[top : top + step]).argmax(axis=1) for top in range(0, len(points), step)]
         return np.concatenate(parts)
 
 
-def fit_mixture(
-    points: NDArray[np.float64], clusters: NDArray[np.int64], count: int, max_iter: int
-) -> Mixture:
+def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, max_iter: int) -> Mixture:
     """Expectation and maximisation from given clusters.
 
     With one covariance for all, whitening reduces each step to two products of the size that K-means needs; a
-    general mixture needs one for each cluster.
+    general mixture needs one for each cluster. Products of points have the precision of the points; whatever
+    has the size of the covariance is float64.
     """
     n, d = points.shape
-    squares = points.T @ points
-    spread = np.trace(squares) / n - float((points.mean(axis=0) ** 2).sum())
+    kind = points.dtype
+    squares = (points.T @ points).astype(np.float64)
+    spread = np.trace(squares) / n - float((points.mean(axis=0, dtype=np.float64) ** 2).sum())
     floor = np.eye(d) * max(_FLOOR * spread / d, 1e-12)
-    shares = np.zeros((n, count))
-    shares[np.arange(n), clusters] = 1
+    shares = np.zeros((count, n), kind)  # NumPy finds the largest of a column much faster than that of a row
+    shares[clusters, np.arange(n)] = 1
     before = -np.inf
     for _ in range(max_iter):
-        sizes = shares.sum(axis=0) + 10 * np.finfo(float).eps
-        means = (shares.T @ points) / sizes[:, None]
+        sizes = shares.sum(axis=1, dtype=np.float64) + 10 * np.finfo(float).eps
+        means = (shares @ points).astype(np.float64) / sizes[:, None]
         covariance = (squares - (means.T * sizes) @ means) / n + floor
         whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T
-        white = points @ whiten
-        model = Mixture(whiten, means @ whiten, np.log(sizes / n), 0.0)
-        shares = model.scores(points)
-        top = shares.max(axis=1, keepdims=True)
+        model = Mixture(
+            whiten.astype(kind), (means @ whiten).astype(kind), np.log(sizes / n).astype(kind), 0.0
+        )
+        white = points @ model.whiten
+        shares = model.scores_of(white)
+        top = shares.max(axis=0)
         np.exp(shares - top, out=shares)
-        total = shares.sum(axis=1, keepdims=True)
+        total = shares.sum(axis=0)
         shares /= total
         likelihood = float(
-            (np.log(total) + top).mean()
-            - 0.5 * np.einsum("ij,ij->", white, white) / n
+            (np.log(total) + top).mean(dtype=np.float64)
+            - 0.5 * float(np.einsum("ij,ij->i", white, white).sum(dtype=np.float64)) / n
             + np.log(np.diag(whiten)).sum()
         )
         if likelihood - before < _ENOUGH:

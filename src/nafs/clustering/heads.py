@@ -55,7 +55,7 @@ def partitions(
 
 def mixture_from(directions: Directions, n_clusters: int, start: Labels) -> Labels:
     """A mixture of Gaussians on unit rows, started from given clusters."""
-    points = directions.unit(2 * n_clusters).astype(np.float64)
+    points = directions.unit(2 * n_clusters)
     return fit_mixture(points, start, n_clusters, _STEPS).predict(points)
 
 

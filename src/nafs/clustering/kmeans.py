@@ -64,9 +64,7 @@ def kmeans(points: NDArray[Any], n_clusters: int, rng: np.random.Generator, step
     >>> bool(clusters[0] == clusters[1] != clusters[2])
     True
     """
-    from sklearn.cluster import kmeans_plusplus
-
-    centers, _ = kmeans_plusplus(points, n_clusters, random_state=int(rng.integers(1 << 31)))
+    centers = points[_spread_rows(points, n_clusters, rng)]
     clusters = nearest_center(points, centers)
     for _ in range(steps):
         means, sizes = centers_of(points, clusters, n_clusters)
@@ -76,6 +74,26 @@ def kmeans(points: NDArray[Any], n_clusters: int, rng: np.random.Generator, step
             break
         clusters = closer
     return clusters
+
+
+def _spread_rows(points: NDArray[Any], count: int, rng: np.random.Generator) -> list[int]:
+    """Rows far from each other: each the best of a few drawn in proportion to the squared distance."""
+    squares = np.einsum("ij,ij->i", points, points)
+    n, trials = len(points), 2 + int(np.log(count))
+    chosen = [int(rng.integers(n))]
+    nearest = np.maximum(squares + squares[chosen[0]] - 2 * (points @ points[chosen[0]]), 0)
+    for _ in range(1, count):
+        reach = np.cumsum(nearest, dtype=np.float64)
+        if reach[-1] > 0:
+            drawn = np.searchsorted(reach, rng.random(trials) * reach[-1], side="right").clip(max=n - 1)
+        else:
+            drawn = rng.integers(0, n, trials)
+        apart = squares[drawn][:, None] + squares - 2 * (points[drawn] @ points.T)
+        left = np.minimum(np.maximum(apart, 0), nearest)
+        best = int(left.sum(axis=1, dtype=np.float64).argmin())
+        chosen.append(int(drawn[best]))
+        nearest = left[best]
+    return chosen
 
 
 def nearest_center(points: NDArray[Any], centers: NDArray[Any]) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +269,11 @@ class Embedding:
         Classification
             With ``to_pandas()``, and ``explain()``, which says how accurate held-out predictions were.
 
+        Notes
+        -----
+        Wide features lose something when they are reduced to the 256 columns of the default width: for
+        classes, embed with ``dim="full"`` where memory allows. ``explain()`` says so.
+
         Examples
         --------
         >>> from nafs import embed, from_edges
@@ -280,7 +285,13 @@ class Embedding:
         labels = self.labels if labels is None else labels
         if labels is None:
             raise InputError(Parameter("labels"), " are needed: the graph has none")
-        return classify(self.matrix, self.id_array, labels, seed=seed)
+        answer = classify(self.matrix, self.id_array, labels, seed=seed)
+        before = str(self.settings.get("input", {}).get("features", "")).partition("-")[0]
+        if before.isdigit() and int(before) > self.matrix.shape[1]:
+            note = f"the vectors keep {self.matrix.shape[1]:,} of {int(before):,} columns; classes may be "
+            note += 'predicted better with all of them: dim="full"'
+            answer = replace(answer, notes=(*answer.notes, note))
+        return answer
 
     def _check_same_nodes(self, graph: Graph) -> None:
         if graph.id_array.equals(self.id_array):

@@ -1,9 +1,10 @@
-"""The link head: a logistic regression on a few numbers that describe a pair of nodes.
+"""The link head: a logistic regression on a few numbers that describe a pair of nodes, and on their products.
 
 An embedding shows which nodes are similar, the edges show which nodes are close. Which matters more depends
-on the graph: citations follow the topic, co-purchases follow earlier purchases. The weights are fitted on
-hidden edges against pairs without an edge, drawn uniformly and, with less weight, in proportion to degrees;
-otherwise the head would mostly learn that hubs have many links.
+on the graph, and on whether a node is a hub: citations follow the topic, co-purchases follow earlier
+purchases. Products let one number change the weight of another. The weights are fitted on hidden edges
+against pairs without an edge, drawn uniformly and, with half the weight, in proportion to degrees; otherwise
+the head would mostly learn that hubs have many links.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError
 from nafs.graph import Adjacency
-from nafs.links.pairs import Pairs, shared_neighbors
+from nafs.links.pairs import Pairs, shared_neighbors, three_step_paths
 
 NUMBERS = {
     "cosine": "similar vectors",
@@ -27,10 +28,13 @@ NUMBERS = {
     "resource allocation": "shared neighbors with few other links",
     "common neighbors": "many shared neighbors",
     "Jaccard": "a large share of their neighbors in common",
+    "three-step paths": "many short paths between them",
     "degrees": "well-connected nodes",
     "degree difference": "a hub and a node with few links",
 }
-BY_DEGREE = 1 / 3  # weight of a non-edge drawn by degree, relative to one drawn uniformly
+BY_DEGREE = 1 / 2  # weight of a non-edge drawn by degree, relative to one that is drawn uniformly
+STRENGTH = 0.1  # C of the logistic regression
+_FARTHEST = 4.0  # standard deviations; a number that is farther out counts as this far
 _BLOCK = 1 << 16  # pairs at a time
 
 
@@ -83,6 +87,7 @@ class PairNumbers:
                 np.sqrt(allocated),
                 np.log1p(common),
                 np.sqrt(common / np.maximum(d + e - common, 1)),
+                three_step_paths(self.graph, pairs) ** 0.25,
                 np.log(d) + np.log(e),
                 np.abs(np.log(d) - np.log(e)),
             ]
@@ -91,15 +96,19 @@ class PairNumbers:
 
 @dataclass(frozen=True)
 class LinkHead:
-    """Weights of the numbers of a pair.
+    """Weights of the numbers of a pair, and of their products.
 
     Attributes
     ----------
     weights, means, spreads : tuple of float
-        One for each of ``NUMBERS``: a pair scores Σ weight · (number - mean) / spread.
+        One for each of ``NUMBERS``.
+    products : tuple of tuples of float
+        For each two of them, symmetric. With x = (number - mean) / spread, cut off at 4, a pair scores
+        Σ weight_i x_i + Σ product_ij x_i x_j.
     """
 
     weights: tuple[float, ...]
+    products: tuple[tuple[float, ...], ...]
     means: tuple[float, ...]
     spreads: tuple[float, ...]
 
@@ -127,35 +136,61 @@ class LinkHead:
         groups = (edges, uniform, by_degree)
         values = numbers.of(np.concatenate(groups))
         truth = np.arange(len(values)) < len(edges)
-        weights = np.repeat([1.0, 1.0, BY_DEGREE], [len(group) for group in groups])
-        weights[truth] = weights[~truth].sum() / len(edges)  # so that both kinds have the same total weight
-        means, spreads = values.mean(axis=0), values.std(axis=0)
-        spreads = np.where(spreads > 0, spreads, 1)
-        model = LogisticRegression(max_iter=1000)
-        model.fit((values - means) / spreads, truth, sample_weight=weights)
-        return cls(*(tuple(map(float, row)) for row in (model.coef_[0], means, spreads)))
+        shares = np.repeat([1.0, 1.0, BY_DEGREE], [len(group) for group in groups])
+        shares[truth] = shares[~truth].sum() / len(edges)  # so that both kinds have the same say
+        means, spreads = values.mean(axis=0), _positive(values.std(axis=0))
+        x = _standard(values, means, spreads)
+        first, second = np.triu_indices(x.shape[1])
+        terms = np.hstack([x, x[:, first] * x[:, second]])
+        sizes = _positive(terms.std(axis=0))
+        model = LogisticRegression(C=STRENGTH, max_iter=1000)
+        model.fit((terms - terms.mean(axis=0)) / sizes, truth, sample_weight=shares)
+        weights = model.coef_[0] / sizes
+        products = np.zeros((x.shape[1], x.shape[1]))
+        products[first, second] = weights[x.shape[1] :]
+        products = (products + products.T) / 2
+        rows = tuple(tuple(map(float, row)) for row in products)
+        one, two, three = (tuple(map(float, row)) for row in (weights[: x.shape[1]], means, spreads))
+        return cls(one, rows, two, three)
 
     def score(self, numbers: PairNumbers, pairs: Pairs) -> NDArray[np.float64]:
         """Scores of pairs; only their order is meaningful."""
         return np.asarray(self.contributions(numbers.of(pairs)).sum(axis=1))
 
     def contributions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each number adds to the score of each pair."""
-        return np.asarray((values - np.array(self.means)) * (np.array(self.weights) / np.array(self.spreads)))
+        """What each number adds to the score of each pair; two numbers share their product evenly."""
+        x = _standard(values, np.array(self.means), np.array(self.spreads))
+        return np.asarray(x * (np.array(self.weights) + x @ np.array(self.products)))
 
     def explain(self) -> str:
-        """The weights, the largest first."""
+        """The weights at an average pair, the largest first."""
         named = sorted(zip(NUMBERS, self.weights, strict=True), key=lambda entry: -abs(entry[1]))
         return ", ".join(f"{name} {weight:+.2f}" for name, weight in named)
 
-    def as_dict(self) -> dict[str, list[float]]:
+    def as_dict(self) -> dict[str, Any]:
         """Plain values, to be written to a file."""
-        return {name: list(getattr(self, name)) for name in ("weights", "means", "spreads")}
+        values: dict[str, Any] = {name: list(getattr(self, name)) for name in ("weights", "means", "spreads")}
+        return values | {"products": [list(row) for row in self.products]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> LinkHead:
         """The head that :meth:`as_dict` wrote."""
-        return cls(*(tuple(map(float, values[name])) for name in ("weights", "means", "spreads")))
+        if "products" not in values or len(values["weights"]) != len(NUMBERS):
+            raise InputError("the link head was written by another version of nafs: embed the graph again")
+        weights, means, spreads = (
+            tuple(map(float, values[name])) for name in ("weights", "means", "spreads")
+        )
+        return cls(weights, tuple(tuple(map(float, row)) for row in values["products"]), means, spreads)
+
+
+def _standard(
+    values: NDArray[np.float64], means: NDArray[np.float64], spreads: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    return np.asarray(np.clip((values - means) / spreads, -_FARTHEST, _FARTHEST))
+
+
+def _positive(spreads: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(spreads > 0, spreads, 1)
 
 
 def _cosine(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
-from nafs.clustering.consensus import DOUBTFUL, Clustering
+from nafs.clustering.consensus import Clustering
 from nafs.clustering.description import NodeFacts, describe_clusters
 from nafs.embedding import Embedding
 from nafs.graph import Graph, Labels
@@ -127,7 +127,7 @@ def collect(
         "agreement": round(clustering.agreement, 4),
         "candidates": clustering.n_candidates,
         "agreeing": clustering.n_agreeing,
-        "doubtful": clustering.agreement < DOUBTFUL,
+        "doubtful": clustering.doubtful,
         "list": [
             vars(cluster) | {"agreement": round(float(share), 4)}
             for cluster, share in zip(described, clustering.cluster_agreement, strict=True)

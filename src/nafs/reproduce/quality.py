@@ -42,9 +42,9 @@ HALVES = {
 NAMES = tuple(name for half in HALVES.values() for name in half)
 CLASSIFIED = ("cora", "citeseer", "pubmed")
 FEW = 3  # seeds of the lines that change one ingredient
-PLAIN = {"structure": "none"}
-PREPARED = PLAIN | {"preprocessing": "auto"}
-AUTO = PLAIN | {"n_hops": "auto"}
+PREPARED = {"preprocessing": "auto"}
+AUTO = {"n_hops": "auto"}
+EDGELESS = AUTO | {"structure": "none"}
 
 
 @dataclass(frozen=True)
@@ -64,32 +64,33 @@ class Step:
 
 EDGES = "weights by edges"
 CLUSTERING = (
-    Step("20 hops, K-means", PLAIN, {"method": "kmeans", "n_init": 5}),
+    Step("20 hops, K-means", {}, {"method": "kmeans", "n_init": 5}),
     Step("+ preprocessing", PREPARED, {"method": "kmeans", "n_init": 5}),
     Step("+ mixture", PREPARED, {"method": "mixture"}),
     Step("+ consensus at 20 hops", PREPARED),
     Step("+ consensus over hops: auto", AUTO),
     Step("auto without preprocessing", AUTO | {"preprocessing": "none"}),
     Step("auto, mean subtracted", AUTO | {"center": "mean"}),
+    Step("auto without structural columns", EDGELESS),
     Step(f"auto without {EDGES}", AUTO, without=(EDGES,)),
     *(Step(f"auto without {head}", AUTO, without=(head,)) for head in ALL_HEADS),
     Step("auto without all three uses of edges", AUTO, without=(*MERGED, EDGES)),
 )
 LINKS = (
-    Step("20 hops, inner product", PLAIN, {"score": "inner"}),
+    Step("20 hops, inner product", {}, {"score": "inner"}),
     Step("+ preprocessing", PREPARED, {"score": "inner"}),
     Step("+ hops and center by hidden edges, cosine", AUTO, {"score": "cosine"}),
     Step("+ link head: auto", AUTO),
     Step("auto without preprocessing", AUTO | {"preprocessing": "none"}),
     Step("auto, mean not subtracted", AUTO | {"center": "none"}),
     Step("auto, all columns", AUTO | {"dim": "full"}),
-    Step("auto with structural columns where they help", AUTO | {"structure": "auto"}),
+    Step("auto without structural columns", EDGELESS),
 )
 CLASSIFICATION = (
-    Step("20 hops", PLAIN),
-    Step("+ preprocessing", PREPARED),
-    Step("+ the three best on validation nodes: auto", AUTO),
-    Step("auto, all columns", AUTO | {"dim": "full"}),
+    Step("20 hops", {"dim": "full"}),
+    Step("+ preprocessing", PREPARED | {"dim": "full"}),
+    Step("+ the three best on validation nodes: auto", AUTO | {"dim": "full"}),
+    Step("auto, 256 columns", AUTO),
 )
 
 

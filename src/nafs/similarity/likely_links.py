@@ -17,7 +17,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency
 from nafs.links import SCORES
 from nafs.links.head import NUMBERS, LinkHead, PairNumbers
-from nafs.links.pairs import are_edges, shared_neighbors
+from nafs.links.pairs import HUB, are_edges, shared_neighbors
 from nafs.similarity.nearest import ShareDone
 from nafs.similarity.suggestions import suggest_pairs
 
@@ -26,7 +26,6 @@ _SPARE = 20  # candidates by vectors per suggestion
 _FEWEST = 10_000  # candidates in a whole graph, by vectors and by shared neighbors
 _FEWEST_OF_NODE = 1000  # candidates of one node
 _NEAR = 32  # candidates by shared neighbors for each node
-_HUB = 1000  # neighbors; a hub with more says little about its neighbors, and would add too many pairs
 _WORK = 1 << 22  # paths of length two that are followed at a time
 _NAMED = 3  # shared neighbors that a reason names
 
@@ -111,11 +110,11 @@ def _meeting_pairs(
     """
     n, degrees = graph.n_nodes, np.diff(graph.indptr)
     pattern = sp.csr_array((np.ones(graph.n_stored, np.float32), graph.indices, graph.indptr), shape=(n, n))
-    shares = np.where(degrees <= _HUB, 1 / np.maximum(degrees, 1), 0).astype(np.float32)
+    shares = np.where(degrees <= HUB, 1 / np.maximum(degrees, 1), 0).astype(np.float32)
     onward = sp.csr_array(
         (np.repeat(shares, degrees), graph.indices, graph.indptr), shape=(n, n)
     )  # rows of hubs are 0 and add nothing
-    paths = np.asarray(pattern[nodes] @ np.where(degrees <= _HUB, degrees, 0))
+    paths = np.asarray(pattern[nodes] @ np.where(degrees <= HUB, degrees, 0))
     kept_pairs, kept_values = np.empty((0, 2), np.int64), np.empty(0, np.float32)
     for block in _blocks(paths):
         allocated = (pattern[nodes[block]] @ onward).tocoo()
