@@ -65,10 +65,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
-# The kernel is compiled once, into a wheel that every group of optional packages is installed with.
+# The kernel is compiled once: an sdist, and from it the wheel that every group of optional packages is installed
+# with. The tests therefore run on the wheel; they cannot import src.
 $(VENV)/installed: $(BIN)/python $(SOURCES)
 	rm -rf $(VENV)/wheel
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --outdir $(VENV)/wheel . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	$(BIN)/python -m pip install --quiet $(VENV)/wheel/*.whl
 	touch $@

@@ -19,6 +19,12 @@ def pytest_addoption(parser):
     parser.addoption("--slow", action="store_true", help="also run tests that take gigabytes")
 
 
+def pytest_report_header():
+    import nafs
+
+    return f"nafs {nafs.__version__} in {Path(nafs.__file__).parent}"
+
+
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--slow"):
         skip = pytest.mark.skip(reason="needs minutes or gigabytes: run with --slow")

@@ -1,4 +1,4 @@
-"""Write the measured tables of docs/performance.md and docs/scaling.md.
+"""Write the measured tables of docs/performance.md, docs/scaling.md and the README.
 
 python tools/performance.py            from docs/data/performance.json and docs/data/scale.json
 python tools/performance.py FILE ...   first add the lines of these files (benchmarks/results/latest.json)
@@ -18,6 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+import readme_table  # noqa: E402
 from record import merge, read_lines, write_lines  # noqa: E402
 
 from nafs.reproduce.marked import fill  # noqa: E402
@@ -35,6 +36,7 @@ def main(files: list[str]) -> None:
     write_lines(LINES, lines)
     for path, text in pages(lines).items():
         path.write_text(text, encoding="utf-8")
+    readme_table.main()
 
 
 def pages(lines: list[dict[str, Any]]) -> dict[Path, str]:

@@ -11,7 +11,10 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from nafs.reproduce.marked import markdown
+
 ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
 START, END = "<!-- figures: python tools/readme_table.py -->\n", "<!-- /figures -->\n"
 GRAPH = "cora"
 # Name of a system in its cells, its name in the table, and its requirements.
@@ -21,8 +24,7 @@ SYSTEMS = (
     ("SGC", "SGC: plain smoothing", "nothing"),
     ("FastRP", "FastRP: edges alone", "nothing"),
     ("DeepWalk", "DeepWalk: edges alone", "training"),
-    ("GAE", "graph autoencoder (GAE)", "training"),
-    ("VGAE", "variational graph autoencoder", "training"),
+    ("VGAE", "variational graph autoencoder (VGAE)", "training"),
     ("GCN", "GCN", "training, labels"),
     ("DAGNN", "DAGNN", "training, labels"),
 )
@@ -31,16 +33,18 @@ TASKS = (("links", "AUC"), ("clustering", "NMI"), ("classification", "ACC"))
 
 def main() -> None:
     """Replace the figures between the marks."""
+    README.write_text(readme(), encoding="utf-8")
+
+
+def readme() -> str:
+    """The README with its figures generated again."""
     cells = json.loads((ROOT / "docs/data/reproduction.json").read_text(encoding="utf-8"))
-    path = ROOT / "docs/data/performance.json"
-    lines = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    readme = ROOT / "README.md"
-    before, start, after_start = readme.read_text(encoding="utf-8").partition(START)
+    lines = json.loads((ROOT / "docs/data/performance.json").read_text(encoding="utf-8"))
+    before, start, after_start = README.read_text(encoding="utf-8").partition(START)
     _, end, after = after_start.partition(END)
     if not (start and end):
         raise SystemExit(f"README.md must have the marks {START.strip()} and {END.strip()}")
-    text = before + start + "\n".join([*table(cells), "", *speed(lines)]) + "\n" + end + after
-    readme.write_text(text, encoding="utf-8")
+    return before + start + "\n".join([*table(cells), "", *speed(lines)]) + "\n" + end + after
 
 
 def table(cells: dict[str, Any]) -> list[str]:
@@ -75,15 +79,18 @@ def shown(values: list[float]) -> str:
 
 
 def speed(lines: list[dict[str, Any]]) -> list[str]:
-    """Ratios to other libraries, as the benchmark printed them."""
-    peers = [line for line in lines if line["benchmark"] == "peers" and " / nafs, " in line["name"]]
-    if not peers:
-        return []
-    rows = ["| measured by `python benchmarks/run.py peers` | nafs is faster by |", "|---|---|"]
-    for line in peers:
-        other, _, task = line["name"].partition(" / nafs, ")
-        rows.append(f"| {other}: {task} | {line['ratio']:.1f} × |")
-    return [*rows, ""]
+    """Ratios to other libraries, as the benchmark printed them: a column for each task."""
+    ratios: dict[str, dict[str, str]] = {}
+    task = ""
+    for line in lines:
+        if line["benchmark"] == "peers" and " / nafs, " in line["name"]:
+            other, _, rest = line["name"].partition(" / nafs, ")
+            task = task if rest.startswith("same") else rest.replace(" x ", " × ")
+            ratios.setdefault(task, {})[other] = f"{line['ratio']:.1f} ×"
+    others = list(dict.fromkeys(other for column in ratios.values() for other in column))
+    header = ["nafs is faster by (`python benchmarks/run.py peers`)", *ratios]
+    rows = [[f"than {other}", *(column.get(other, "–") for column in ratios.values())] for other in others]
+    return [*markdown(header, rows), ""]
 
 
 if __name__ == "__main__":

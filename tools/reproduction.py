@@ -1,4 +1,4 @@
-"""Generate the tables and two figures of docs/reproduction.md from docs/data/reproduction.json.
+"""Generate the tables and two figures of docs/reproduction.md, and the README's, from docs/data/reproduction.json.
 
 python tools/reproduction.py            generate them from the stored cells
 python tools/reproduction.py FOLDER     first add the cells that `nafs reproduce -o FOLDER` measured
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+
+import readme_table
 
 from nafs.reproduce import efficiency, scalability
 from nafs.reproduce.page import update_page
@@ -27,6 +29,7 @@ def main() -> None:
     page = DOCS / "reproduction.md"
     earlier = json.loads((DOCS / "data" / "earlier.json").read_text(encoding="utf-8"))
     page.write_text(update_page(page.read_text(encoding="utf-8"), store, earlier), encoding="utf-8")
+    readme_table.main()
     figures = Store(DOCS / "figures")
     if efficiency.key("pubmed", efficiency.OURS) in store:
         figures.figure(efficiency.NAME, efficiency.draw(store))

@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tools")]
 
 import performance  # noqa: E402
+import readme_table  # noqa: E402
 import record  # noqa: E402
 
 from nafs.reproduce.marked import fill  # noqa: E402
@@ -22,6 +23,12 @@ def test_pages_show_what_was_measured():
         assert path.read_text(encoding="utf-8") == text, (
             f"run python tools/performance.py to update {path.name}"
         )
+
+
+def test_the_readme_shows_what_was_measured():
+    assert readme_table.readme() == readme_table.README.read_text(encoding="utf-8"), (
+        "run python tools/readme_table.py"
+    )
 
 
 def test_a_new_run_replaces_all_lines_of_its_benchmark():
