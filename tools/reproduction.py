@@ -1,4 +1,4 @@
-"""Generate the tables and two figures of docs/reproduction.md, and the README's, from docs/data/reproduction.json.
+"""Write the tables and figures of docs/reproduction.md and the README's from docs/data/reproduction.json.
 
 python tools/reproduction.py            generate them from the stored cells
 python tools/reproduction.py FOLDER     first add the cells that `nafs reproduce -o FOLDER` measured
