@@ -35,8 +35,8 @@ def leaves(group, prefix=""):
 
 
 COMMANDS = dict(leaves(typer.main.get_command(app)))
-READS = ("embed", "plan", "describe", "convert", "report", "suggest-links", "evaluate")
-EMBEDS = ("embed", "plan", "report", "suggest-links", "evaluate")
+EMBEDS = ("embed", "plan", "cluster", "classify", "suggest-links", "report", "explore", "evaluate")
+READS = (*EMBEDS, "describe", "convert")
 
 
 def options_of(name):
@@ -123,13 +123,21 @@ def test_options_of_reading_are_those_of_read_graph():
     assert options == library
 
 
-def test_only_two_commands_have_defaults_of_their_own():
+def test_few_commands_have_different_defaults():
     assert {
         (name, option)
         for name in EMBEDS
         for option, entry in options_of(name).items()
         if entry.default != options_of("embed").get(option, entry).default and option != "output"
-    } == {("suggest-links", "n_hops"), ("suggest-links", "goal"), ("evaluate", "goal"), ("evaluate", "dim")}
+    } == {
+        ("cluster", "n_hops"),
+        ("cluster", "n_clusters"),
+        ("classify", "n_hops"),
+        ("suggest-links", "n_hops"),
+        ("suggest-links", "goal"),
+        ("evaluate", "goal"),
+        ("evaluate", "dim"),
+    }
 
 
 # --- the decorator -----------------------------------------------------------------------

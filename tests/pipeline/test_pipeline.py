@@ -25,7 +25,7 @@ from nafs.smoothing.method import DISTANCES, ENSEMBLES, WEIGHTINGS, Method
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pipeline")
-    A, X = random_graph(0, n=400, density=0.02, n_features=40)
+    A, X = random_graph(0, n=200, density=0.04, n_features=40)
     graph = Graph(A, np.abs(X))
     graph.save(folder / "graph")
     return folder
@@ -64,13 +64,20 @@ def no_probe():
                 ("--dim", "7"),
                 ("--float16",),
                 ("--clusters", "3"),
+                ("--structure", "8"),
+                ("--reduction", "random"),
+                ("--r", "0.2,0.7"),
+                ("--center", "stationary"),
+                ("--directed",),
+                ("--threads", "1"),
+                ("--seed", "1"),
             ]
         ),
         unique=True,
         max_size=3,
     ),
     engine=st.sampled_from(["auto", "auto", "memory", "disk"]),
-    kilobytes=st.one_of(st.none(), st.integers(20, 60_000)),
+    kilobytes=st.one_of(st.none(), st.integers(20, 60_000), st.integers(60_000, 200_000)),
 )
 def test_plan_and_embed_agree_for_any_flags(
     files, capsys, hops, ensemble, weighting, distance, extra, engine, kilobytes
