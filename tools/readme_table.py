@@ -84,8 +84,8 @@ def speed(lines: list[dict[str, Any]]) -> list[str]:
     task = ""
     for line in lines:
         if line["benchmark"] == "peers" and " / nafs, " in line["name"]:
-            other, _, rest = line["name"].partition(" / nafs, ")
-            task = task if rest.startswith("same") else rest.replace(" x ", " × ")
+            other, _, setting = line["name"].partition(" / nafs, ")
+            task = task if setting.startswith("same") else setting.replace(" x ", " × ")
             ratios.setdefault(task, {})[other] = f"{line['ratio']:.1f} ×"
     others = list(dict.fromkeys(other for column in ratios.values() for other in column))
     header = ["nafs is faster by (`python benchmarks/run.py peers`)", *ratios]

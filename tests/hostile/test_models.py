@@ -54,7 +54,7 @@ def test_a_model_is_the_old_or_the_new_one_whenever_saving_dies(tmp_path, monkey
     assert step > 10
     new = model.ids.tolist(), np.ascontiguousarray(model.matrix).tobytes()
     assert whole[-1] == new
-    assert all(one in [*expected, new] for one in whole)
+    assert all(saved in [*expected, new] for saved in whole)
     model_of(2, METHOD).save(folder, force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 

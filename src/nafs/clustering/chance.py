@@ -27,7 +27,7 @@ _FEWEST = 12  # candidates; one embedding alone is clustered with several seeds
 def cloud_like(embeddings: Sequence[Directions], n_columns: int, seed: int = 0) -> list[Directions]:
     """Rows drawn from one Gaussian with the mean and the covariances of some embeddings of the same rows."""
     rng = np.random.default_rng(seed)
-    parts = [one.rows[:, :n_columns] for one in embeddings]
+    parts = [directions.rows[:, :n_columns] for directions in embeddings]
     rows = np.concatenate(parts, axis=1).astype(np.float64)
     mean = rows.mean(axis=0)
     rows -= mean
@@ -72,8 +72,8 @@ def _agreement(embeddings: Sequence[Directions], n_clusters: int, seed: int) -> 
     labels: list[NDArray[np.int64]] = []
     while len(labels) < _FEWEST:
         for rows in cloud:
-            labels += [one for _, one in partitions(rows, n_clusters, rng, names=tuple(HEADS))]
+            labels += [partition for _, partition in partitions(rows, n_clusters, rng, names=tuple(HEADS))]
     candidates = np.array(labels)
     mean = pairwise_agreement(candidates, n_clusters).mean(axis=1)
     winner = vote(candidates, np.maximum(mean, 1e-9), candidates[int(mean.argmax())], n_clusters)
-    return float(np.mean([rand_index(winner, one, n_clusters) for one in candidates]))
+    return float(np.mean([rand_index(winner, partition, n_clusters) for partition in candidates]))

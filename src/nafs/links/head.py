@@ -150,8 +150,8 @@ class LinkHead:
         products[first, second] = weights[x.shape[1] :]
         products = (products + products.T) / 2
         rows = tuple(tuple(map(float, row)) for row in products)
-        one, two, three = (tuple(map(float, row)) for row in (weights[: x.shape[1]], means, spreads))
-        return cls(one, rows, two, three)
+        linear, centres, scales = (tuple(map(float, row)) for row in (weights[: x.shape[1]], means, spreads))
+        return cls(linear, rows, centres, scales)
 
     def score(self, numbers: PairNumbers, pairs: Pairs) -> NDArray[np.float64]:
         """Scores of pairs; only their order is meaningful."""

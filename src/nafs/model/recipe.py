@@ -173,15 +173,15 @@ def _check_encoding(encoding: Encoding, n_columns: int) -> None:
     if len(encoding.balance.factors) != len(used):
         raise ValueError("its table has not as many weights as columns")
     missing: dict[str, Any] = {"number": np.array([np.nan]), "date": np.array([np.nan])}
-    for one in used:
-        codec = one.codec
+    for entry in used:
+        codec = entry.codec
         if isinstance(codec, Text):  # encoding would import scikit-learn
             words = {word for word in codec.words if isinstance(word, str)}
             if not len(words) == len(codec.words) == len(codec.idf) or codec.idf.dtype.kind != "f":
-                raise ValueError(f"the words of the column {one.column!r:.80} do not fit their weights")
+                raise ValueError(f"the words of the column {entry.column!r:.80} do not fit their weights")
         elif codec is not None:
             codec.encode(missing.get(codec.kind, np.array([None])))
-    width = sum(len(one.names()) for one in used)
+    width = sum(len(entry.names()) for entry in used)
     if width != n_columns:
         raise ValueError(f"its table makes {width} columns, not {n_columns}")
 
