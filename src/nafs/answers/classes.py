@@ -95,10 +95,10 @@ class Classification:
 
 
 def width_for_classes(graph: Graph, memory_limit: int | None = None) -> tuple[str, tuple[str, ...]]:
-    """The width of an embedding that classes are to be predicted from, and a note if it is not the full one.
+    """The width of an embedding for predicting classes, and a note if it is not the full width.
 
-    The leading directions of wide features are those that most nodes share. What tells one class from
-    another is partly in the others, so all columns are kept where they do not take too much memory or time.
+    The leading directions of wide features are those that most nodes share. Some of what distinguishes
+    classes is in the other directions, so all columns are kept unless they take too much memory or time.
 
     Parameters
     ----------

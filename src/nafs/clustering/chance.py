@@ -1,10 +1,10 @@
-"""The agreement that partitions reach where there are no clusters.
+"""The agreement of partitions that is expected by chance, without any clusters.
 
 Heads agree to some degree on any cloud of points, because all of them cut it across its longest directions,
-and the embeddings of neighbouring numbers of hops are much alike. How much depends on the number of clusters
-and on the shape of the cloud, so no fixed number tells clusters from noise. A single Gaussian with the mean
-and the covariances of the embeddings, also those between different numbers of hops, has the same shape and no
-clusters. The agreement on it is what the agreement on the embeddings has to exceed.
+and the embeddings of neighbouring numbers of hops are very similar. How much depends on the number of
+clusters and on the shape of the cloud, so no fixed threshold separates clusters from noise. A single Gaussian
+with the mean and the covariances of the embeddings, also those between different numbers of hops, has the
+same shape and no clusters. The agreement on it is what the agreement on the embeddings has to exceed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from nafs.clustering.directions import Directions
 from nafs.clustering.heads import HEADS, partitions
 
 ROWS = 1000  # of a cloud
-CLOUDS = 2  # drawn for up to FEW clusters, where one alone says little; one for more
+CLOUDS = 2  # number of clouds for up to FEW clusters, where one says little; otherwise one
 FEW = 4
-_FEWEST = 12  # candidates; one embedding alone is clustered with several seeds
+_FEWEST = 12  # candidates; a single embedding is clustered with several seeds
 
 
 def cloud_like(embeddings: Sequence[Directions], n_columns: int, seed: int = 0) -> list[Directions]:
-    """Rows drawn from one Gaussian with the mean and the covariances of some embeddings of the same rows."""
+    """Rows drawn from one Gaussian with the mean and covariances of some embeddings of the same rows."""
     rng = np.random.default_rng(seed)
     parts = [directions.rows[:, :n_columns] for directions in embeddings]
     rows = np.concatenate(parts, axis=1).astype(np.float64)
@@ -39,7 +39,7 @@ def cloud_like(embeddings: Sequence[Directions], n_columns: int, seed: int = 0) 
 
 
 def agreement_by_chance(embeddings: Sequence[Directions], n_clusters: int, seed: int = 0) -> float:
-    """Mean adjusted Rand index of partitions of a cloud without clusters with what they agree on.
+    """Mean adjusted Rand index between partitions of a cloud without clusters and their consensus.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class Mixture(NamedTuple):
         return self.scores_of(points @ self.whiten).T
 
     def scores_of(self, white: NDArray[Any]) -> NDArray[Any]:
-        """The same for points that are whitened already, one row for each cluster."""
+        """The same for whitened points, one row for each cluster."""
         scores: NDArray[Any] = self.means @ white.T
         scores += (self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means))[:, None]
         return scores
@@ -104,8 +104,8 @@ def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, m
     """Expectation and maximisation from given clusters.
 
     With one covariance for all, whitening reduces each step to two products of the size that K-means needs; a
-    general mixture needs one for each cluster. Products of points have the precision of the points; whatever
-    has the size of the covariance is float64.
+    general mixture needs one for each cluster. Products of points have the precision of the points; arrays of
+    the size of the covariance are float64.
     """
     n, d = points.shape
     kind = points.dtype

@@ -32,9 +32,9 @@ NUMBERS = {
     "degrees": "well-connected nodes",
     "degree difference": "a hub and a node with few links",
 }
-BY_DEGREE = 1 / 2  # weight of a non-edge drawn by degree, relative to one that is drawn uniformly
+BY_DEGREE = 1 / 2  # weight of a non-edge drawn by degree, relative to one drawn uniformly
 STRENGTH = 0.1  # C of the logistic regression
-_FARTHEST = 4.0  # standard deviations; a number that is farther out counts as this far
+_FARTHEST = 4.0  # standard deviations; numbers beyond are clipped
 _BLOCK = 1 << 16  # pairs at a time
 
 
@@ -137,7 +137,7 @@ class LinkHead:
         values = numbers.of(np.concatenate(groups))
         truth = np.arange(len(values)) < len(edges)
         shares = np.repeat([1.0, 1.0, BY_DEGREE], [len(group) for group in groups])
-        shares[truth] = shares[~truth].sum() / len(edges)  # so that both kinds have the same say
+        shares[truth] = shares[~truth].sum() / len(edges)  # so that both kinds have the same total weight
         means, spreads = values.mean(axis=0), _positive(values.std(axis=0))
         x = _standard(values, means, spreads)
         first, second = np.triu_indices(x.shape[1])
@@ -158,7 +158,7 @@ class LinkHead:
         return np.asarray(self.contributions(numbers.of(pairs)).sum(axis=1))
 
     def contributions(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each number adds to the score of each pair; two numbers share their product evenly."""
+        """What each number adds to the score of each pair; a product is shared evenly by its two numbers."""
         x = _standard(values, np.array(self.means), np.array(self.spreads))
         return np.asarray(x * (np.array(self.weights) + x @ np.array(self.products)))
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nafs.graph import Adjacency
 
 Pairs = NDArray[np.int64]
-HUB = 1000  # neighbors; paths through a node with more say little about its neighbors, and are too many
+HUB = 1000  # neighbors; paths through larger hubs say little, and there are too many of them
 _WORK = 1 << 22  # paths that are followed at a time
 
 
@@ -72,8 +72,8 @@ def shared_neighbors(graph: Adjacency, pairs: Pairs) -> tuple[NDArray[np.int64],
 def three_step_paths(graph: Adjacency, pairs: Pairs) -> NDArray[np.float64]:
     """Σ 1 / (√d_i d_u d_v √d_j) over the paths i-u-v-j between the nodes of each pair; no path uses a hub.
 
-    This is the entry of the third power of the normalised adjacency. Pairs that meet often have many such
-    paths, also where no neighbor is shared, as between buyers and goods.
+    This is the entry of the third power of the normalised adjacency. Pairs can have many such paths without
+    sharing a neighbor, for example buyers and goods.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def three_step_paths(graph: Adjacency, pairs: Pairs) -> NDArray[np.float64]:
     order = np.argsort(first, kind="stable")
     starts, place = np.unique(first[order], return_inverse=True)
     totals = np.zeros(len(pairs))
-    # Each start is followed for two steps once; the third step is looked up for each of its pairs.
+    # Two steps are followed once from each start; the third step is looked up for each of its pairs.
     cost = np.cumsum(work[starts] + np.bincount(place, degrees[second[order]], len(starts)))
     for block in np.split(np.arange(len(starts)), np.flatnonzero(np.diff(cost // _WORK)) + 1):
         if not len(block):

@@ -23,7 +23,7 @@ from nafs.report.packing import packed_size
 MOST_COLUMNS = 12  # shown unless columns are named
 MOST_CLASSES = 1000  # different values of a category
 MOST_TEXT, MOST_SERVED_TEXT = 400, 100_000  # letters kept of one text, in a file and on a server
-_FEWEST, _SAMPLED = 20, 5_000  # letters that are always kept; texts that tell how well they compress
+_FEWEST, _SAMPLED = 20, 5_000  # letters that are always kept; texts compressed to estimate their size
 _WIDE = 40  # numeric columns above which a table counts as a feature matrix
 _MOST_READ = 400  # columns that are looked at to choose from, unless columns are named
 _PER_SECOND = {"date64[ms]": 1e3, "s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -150,9 +150,9 @@ def columns_of_table(
 ) -> list[Column]:
     """Columns of an Arrow table whose first column holds the ids, in the order of the nodes.
 
-    Without names at most 12 columns are chosen: text, categories and dates before numbers. More than 40
-    numeric columns are taken for a matrix of features, of which none is chosen. A warning names what is left
-    out.
+    Without names at most 12 columns are chosen: text, categories and dates before numbers. A table with more
+    than 40 numeric columns counts as a feature matrix, and none of them is chosen. A warning names the
+    columns that are left out.
     """
     keys = as_ids(table.column(0).combine_chunks(), where)
     check_unique(keys, where)
@@ -230,7 +230,9 @@ def _read_columns(
     wanted = [str(pick(listed_names, name, "page", path)) for name in names or ()]
     others = wanted or [name for name in listed_names if name != key]
     if len(others) > _MOST_READ and not wanted:
-        _warn(f"{path}: only the first {_MOST_READ} of {len(others)} columns count; name others to see them")
+        _warn(
+            f"{path}: only the first {_MOST_READ} of {len(others)} columns are used; name others to see them"
+        )
         others = others[:_MOST_READ]
     chosen = list(dict.fromkeys([key, *others]))
     held = [name for name in chosen if name in table.columns]

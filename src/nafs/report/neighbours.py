@@ -19,8 +19,8 @@ _PAIRS = 1 << 18  # compared at a time
 def nearest_for_page(rows: NDArray[np.int64], scores: NDArray[np.float32]) -> dict[str, Any]:
     """The nearest nodes of each node, and their scores.
 
-    Scores are thousandths above -1, stored as the first one and by how much each further one is lower: small
-    numbers take little room in the file.
+    Scores are in thousandths above -1: the first one, then the decrease to each further one, because small
+    numbers compress well.
     """
     k = min(NEAREST, rows.shape[1])
     thousandths = np.rint((np.clip(scores[:, :k], -1, 1) + 1) * 1000).astype(np.int64)
