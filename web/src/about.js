@@ -31,6 +31,8 @@ const WORDS = [
   ["Dim, reduction", "The number of columns that wide features are reduced to before smoothing, and the method."],
   ["Structure", "Columns that describe a node's position in the graph, added to its features where that helps; the share is their weight."],
   ["Seed", "The number that makes random choices repeatable."],
+  ["Goal", "What the settings were chosen for where nobody set them: clusters or links."],
+  ["Engine, state dtype", "Where smoothing was computed (in memory, on disk or on several machines), and in which precision."],
 ];
 
 export function buildAbout(data) {

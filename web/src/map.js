@@ -86,6 +86,7 @@ export class PointMap {
       const caption = element("span", {}, pane.title);
       caption.style.left = (side ? i + 0.5 : 0.5) * width + "px";
       caption.style.top = (side || !i ? below : height + 6) + "px";
+      caption.style.maxWidth = width - 8 + "px";
       return caption;
     }));
   }
@@ -154,7 +155,8 @@ export class PointMap {
   }
 
   // --- where things are
-  sideBySide() { return this.holder.clientWidth >= this.holder.clientHeight; }
+  // Two maps: beside or above each other, whichever leaves more room between the captions and the tools.
+  sideBySide() { return this.holder.clientWidth / 2 >= this.holder.clientHeight / 2 - 110; }
   paneSize() {
     const { clientWidth: width, clientHeight: height } = this.holder;
     if (this.panes.length < 2) return [width, height];
