@@ -1,4 +1,4 @@
-from enum import Enum
+from enum import Enum, EnumMeta
 from typing import Any
 
 import numpy as np
@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 COLUMNS: int
 OPENMP: bool
 
-class Distance(Enum):
+class _Distances(EnumMeta):
+    def __getattr__(cls, name: str) -> Distance: ...
+
+class Distance(Enum, metaclass=_Distances):  # further names are in kernel/distances.h
     none = ...
-    cosine = ...
-    euclidean = ...
-    stationary_cosine = ...
 
 class Weighting(Enum):
     last = ...
