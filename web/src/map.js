@@ -38,6 +38,7 @@ export class PointMap {
       onFail();
     }
     new ResizeObserver(() => this.resized()).observe(holder);
+    new ResizeObserver(() => { if (!this.moved) this.fit(); }).observe(at("legend")); // it must not hide points
   }
 
   // panes: [{title, positions}], positions of 16 bits; nodes as above.
