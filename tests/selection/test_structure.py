@@ -14,7 +14,7 @@ from nafs.engines.base import FeatureSize, Problem
 from nafs.engines.resources import Resources
 from nafs.graph import read_features
 from nafs.pipeline import Job, Settings, decide
-from nafs.selection.structure import SHARES, beside, choose_structure, halves_agreement
+from nafs.selection.structure import GAIN, SHARES, beside, choose_structure, halves_agreement
 from nafs.smoothing import Method
 
 
@@ -53,6 +53,16 @@ def test_noise_columns_do_no_harm():
         clusters(features, graph, truth) for features in (structural, beside(noise, structural, choice.share))
     )
     assert beside_noise > without - 0.05
+
+
+def test_a_small_gain_is_not_worth_structural_columns():
+    graph, truth = communities()
+    rng = np.random.default_rng(0)
+    weak = read_features(np.eye(4)[truth] + 0.5 * rng.normal(size=(400, 4)))
+    choice = choose_structure(graph, weak, make, sweep)
+    assert 0 < max(choice.curve.values()) - choice.curve[0.0] < GAIN
+    assert choice.share == 0
+    assert "with them" in choice.reason
 
 
 def test_clear_features_stay_alone():
