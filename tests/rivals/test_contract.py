@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from nafs.datasets import contextual_sbm
 from nafs.graph import Graph
@@ -74,6 +75,16 @@ def test_every_rival_solves_its_tasks_the_same_way_each_time(graph, split, rival
         assert first.dtype.kind == "i"
         assert set(np.unique(first)) <= set(range(problem.n_clusters))
     assert all(0 <= done <= total for done, total in steps)
+
+
+@pytest.mark.parametrize("rival", RIVALS.values(), ids=list(RIVALS))
+def test_every_rival_takes_sparse_features_of_a_saved_graph(graph, split, rival, tmp_path):
+    counts = sp.csr_array(np.maximum(graph.features.dense, 0))
+    wide = sp.hstack([counts, sp.csr_array((graph.n_nodes, 200))])
+    Graph(graph.adjacency, wide, labels=graph.labels).save(tmp_path / "graph")
+    problem = problem_of(Graph.load(tmp_path / "graph"), rival.tasks[0], split=split)
+    assert sp.issparse(problem.features)
+    assert len(shortest(rival)(problem, 0)) == graph.n_nodes
 
 
 @pytest.mark.parametrize(("rival", "task"), PAIRS, ids=IDS)

@@ -130,12 +130,16 @@ def evaluate(
                 judge.embed(graph, "clusters") if embedding is None else read_embedding(embedding, graph)[0]
             )
     outcomes: list[TaskResult] = []
+    own: dict[str, TaskResult] = {}  # by the heads of NAFS itself
     compared = list(tasks)
     for name in tasks:
         measure: Callable[[], list[TaskResult]] = getattr(judge, name)
         try:
             with run.stage(name):
-                outcomes += measure()
+                results = measure()
+            outcomes += results
+            if name != "classification":
+                own[name] = results[0]
         except InputError as error:
             if task != "all":
                 raise
@@ -153,6 +157,7 @@ def evaluate(
         score=score,
         dataset=dataset.lower().replace("_", "-") if is_dataset(dataset) else "",
         chart=chart,
+        own=own,
     )
     _print(run, dataset, outcomes, comparisons)
 

@@ -17,6 +17,7 @@ from nafs.graph import Graph
 
 if TYPE_CHECKING:
     from nafs.rivals import Comparison, Problem, Rival
+    from nafs.tasks import TaskResult
 
 OURS = "NAFS"
 TIERS = ("none", "fast", "all")
@@ -66,10 +67,12 @@ def compare_with_rivals(
     score: str = "auto",
     dataset: str = "",
     chart: str | None = None,
+    own: Mapping[str, TaskResult] | None = None,
 ) -> list[Comparison]:
     """Evaluate NAFS and some rivals in each task; nothing for "none".
 
-    ``embed`` takes a graph, a goal and a number of clusters; ``rivals`` is a tier or names of rivals.
+    ``embed`` takes a graph, a goal and a number of clusters; ``rivals`` is a tier or names of rivals;
+    ``own`` has results of NAFS with a head of its own, which get a row of their own.
     """
     if rivals == "none":
         return []
@@ -88,8 +91,10 @@ def compare_with_rivals(
     comparisons = []
     for task in tasks:
         methods = [ours, *_methods(rivals, task, graph.n_nodes)]
+        methods.sort(key=lambda rival: rival.seconds(graph.n_nodes))
         expected = {rival.name: _show(rival.seconds(graph.n_nodes)) for rival in methods}
-        run.say(f"{task}: seconds that one fit takes, roughly: {_listed(expected)}")
+        bound = "" if limit == math.inf else f" (at most {limit:.0f} in all; --rivals all has no limit)"
+        run.say(f"{task}: seconds that one fit takes, roughly{bound}: {_listed(expected)}")
         with run.stage(f"rivals, {task}", total=len(methods) * seeds) as advance:
             comparison = compare(
                 graph,
@@ -103,8 +108,12 @@ def compare_with_rivals(
                 limit=limit,
                 progress=_teller(advance, task, expected),
             )
+        if own is not None and task in own:
+            head = own[task].how.partition(",")[0]
+            one = (run.seconds[task] + run.seconds.get("embed", 0.0)) / seeds
+            comparison.values[f"{OURS}, {head}"] = {**own[task].values, "seconds": [one] * seeds}
         comparisons.append(comparison)
-        run.notes += [reason for reason in comparison.skipped.values() if reason not in run.notes]
+        run.notes += [note for note in _why(comparison) if note not in run.notes]
     if chart is not None:
         write_charts(comparisons, Path(chart))
     return comparisons
@@ -131,6 +140,14 @@ def _teller(advance: Any, task: str, expected: Mapping[str, str]) -> Callable[[s
     return report
 
 
+def _why(comparison: Comparison) -> list[str]:
+    """Why methods are not in the table: a line for each reason."""
+    names: dict[str, list[str]] = {}
+    for name, reason in comparison.skipped.items():
+        names.setdefault(reason.removeprefix(name).lstrip(": "), []).append(name)
+    return [f"{comparison.task}: {', '.join(names[reason])}: {reason}" for reason in names]
+
+
 def _show(seconds: float) -> str:
     return "under 2" if seconds < 2 else f"{seconds:.0f}"
 
@@ -150,7 +167,7 @@ def show_comparison(comparison: Comparison) -> None:
     first = comparison.metrics[0]
     means = {name: float(np.mean(comparison.values[name][first])) for name in comparison.ordered()}
     longest = max(*means.values(), 1e-9)
-    title = f"{comparison.task}: NAFS and rivals, the same splits, seeds and heads"
+    title = f"{comparison.task}: NAFS and rivals on the same splits and seeds"
     results.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
     header = ("method", *comparison.metrics, "seeds", "time", "memory")
     print_table([[name, *comparison.row(name)] for name in means], header)
@@ -169,7 +186,8 @@ def write_charts(comparisons: list[Comparison], path: Path, *, force: bool = Tru
         name = path if len(comparisons) == 1 else path.with_stem(f"{path.stem}-{comparison.task}")
         first = comparison.metrics[0]
         bars = {method: comparison.values[method][first] for method in comparison.ordered()}
-        figure = plot_bars(bars, title=f"{comparison.task}: NAFS and rivals", label=first, strong=OURS)
+        strong = next((method for method in bars if method.startswith(OURS)), "")
+        figure = plot_bars(bars, title=f"{comparison.task}: NAFS and rivals", label=first, strong=strong)
         with whole_file(name, force=force) as part:
             figure.savefig(part, format=(name.suffix or ".png").removeprefix("."), dpi=120)
         files.append(name)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
+from nafs._support.errors import InputError
 from nafs.graph import Graph
 from nafs.rivals.contract import OutOfMemoryError, Rival
 from nafs.rivals.judge import judge
@@ -89,15 +90,16 @@ def compare(
     dataset : str
         Name of a public data set, for settings that authors published.
     limit : float
-        Seconds for all methods. One whose expected time exceeds what is left is skipped, and a method that
-        has used a tenth of the limit gets no further seeds.
+        Seconds for all methods. One whose expected time exceeds what is left is skipped; one that has used a
+        tenth of the limit gets no further seeds.
     progress : callable, optional
         Called before each fit with the method's name, the number of fits done and of all fits.
 
     Returns
     -------
     Comparison
-        A method whose extra is missing, or that does not fit into memory or time, is skipped with its reason.
+        A method whose extra is missing, that does not fit into memory or time, or that fails is skipped with
+        its reason.
 
     Examples
     --------
@@ -113,36 +115,40 @@ def compare(
     if task == "classification" and split is None:
         splits = random_splits(graph, count=seeds)
     start = time.perf_counter()
+    spent = dict.fromkeys((rival.name for rival in methods), 0.0)
     ordered = sorted(methods, key=lambda rival: rival.seconds(graph.n_nodes))
-    for i, rival in enumerate(ordered):
-        began = time.perf_counter()
-        expected = rival.seconds(graph.n_nodes)
-        if rival.missing is None and began - start + expected > limit:
-            left = max(0.0, limit - (began - start))
-            result.skipped[rival.name] = (
-                f"{rival.name}: not measured: a fit takes about {expected:.0f} s, and {left:.0f} s of "
-                f"{limit:.0f} are left"
-            )
+    # One seed of every method comes first, so that a limit leaves out as few methods as possible.
+    turns = [(rival, 0) for rival in ordered]
+    turns += [(rival, seed) for rival in ordered for seed in range(1, seeds)]
+    for done, (rival, seed) in enumerate(turns):
+        expected, left = rival.seconds(graph.n_nodes), limit - (time.perf_counter() - start)
+        if rival.name in result.skipped or (seed and (left <= 0 or spent[rival.name] > SHARE * limit)):
             continue
-        for seed in range(seeds):
-            if seed and time.perf_counter() - began > SHARE * limit:
-                break
-            if progress is not None:
-                progress(rival.name, i * seeds + seed, len(methods) * seeds)
-            try:
-                values = judge(
-                    rival,
-                    graph,
-                    task,
-                    seed,
-                    split=split if splits is None else splits[seed],
-                    n_clusters=n_clusters,
-                    score=score,
-                    dataset=dataset,
-                )
-            except (ImportError, OutOfMemoryError) as error:
-                result.skipped[rival.name] = str(error)
-                break
+        if rival.missing is None and expected > left:
+            result.skipped[rival.name] = f"{rival.name}: not measured within {limit:.0f} s"
+            continue
+        if progress is not None:
+            progress(rival.name, done, len(turns))
+        began = time.perf_counter()
+        try:
+            values = judge(
+                rival,
+                graph,
+                task,
+                seed,
+                split=split if splits is None else splits[seed],
+                n_clusters=n_clusters,
+                score=score,
+                dataset=dataset,
+            )
+        except (ImportError, OutOfMemoryError) as error:
+            result.skipped[rival.name] = str(error)
+        except InputError:  # about the graph or the task, not about one method
+            raise
+        except Exception as error:  # the other methods must not be lost with it
+            result.skipped[rival.name] = f"{rival.name} failed: {type(error).__name__}: {error}"
+        else:
+            spent[rival.name] += time.perf_counter() - began
             for name, value in values.items():
                 result.values.setdefault(rival.name, {}).setdefault(name, []).append(value)
     return result

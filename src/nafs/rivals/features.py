@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs.rivals.contract import TASKS, Problem, Progress, Rival
@@ -18,6 +19,9 @@ def svd(problem: Problem, seed: int, progress: Progress, *, width: int) -> NDArr
     from sklearn.decomposition import TruncatedSVD
 
     features = problem.features
+    if sp.issparse(features):
+        arrays = features.data, features.indices, features.indptr
+        features = sp.csr_array(arrays, shape=features.shape)  # with indices and offsets of one type
     width = min(width, features.shape[1] - 1)
     return np.asarray(TruncatedSVD(width, random_state=0).fit_transform(features), np.float32)
 
