@@ -11,7 +11,7 @@ from random_graphs import hub_graph
 from nafs import Graph
 from nafs._support.errors import InputError
 from nafs.datasets import power_law
-from nafs.model import Model, kept_nbytes
+from nafs.model import Model, _updates, kept_nbytes
 from nafs.smoothing import Method
 
 R = (0.0, 0.3, 0.5)
@@ -89,6 +89,46 @@ def test_dropped_differences_do_not_show(seed):
     )
     assert_equal_to_full(model)
     assert report.recomputed <= 1502
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "weighting"), [("mean", "adaptive"), ("concat", "linear"), ("max", "last")]
+)
+def test_fifty_updates_in_a_row_equal_a_full_run(ensemble, weighting):
+    graph = power_law(3000, average_degree=6, n_features=12, seed=0)
+    model = Model.build(graph, Method(3, R, ensemble, weighting), n_threads=1)
+    rng = np.random.default_rng(0)
+    n_full = 0
+    for step in range(50):
+        new = 3000 + step
+        ends, row = rng.integers(0, new, 3), rng.normal(size=(1, 12))
+        gone = {"remove_nodes": [int(rng.choice(model.ids[:-1]))]} if step % 10 == 9 else {}
+        ends = [
+            end for end in ends.tolist() if end in set(model.ids.tolist()) - set(gone.get("remove_nodes", []))
+        ]
+        report = model.update(edges=([new] * len(ends), ends), features=([new], row), **gone)
+        n_full += report.full
+    assert n_full < 50
+    assert (model._store.kept.dropped > 0).any()
+    assert_equal_to_full(model)
+
+
+def test_updates_do_not_depend_on_threads_or_instructions():
+    graph = power_law(2000, average_degree=8, n_features=20, seed=1)
+    rng = np.random.default_rng(0)
+    ends, rows = rng.integers(0, 2000, 10), rng.normal(size=(2, 20))
+    results = []
+    for loops, threads in (("v3", 1), ("v3", 2), ("baseline", 1)):
+        try:
+            _updates.use(loops)
+        except ValueError:  # this machine has one kind of loops only
+            continue
+        model = Model.build(graph, Method(3, R), n_threads=threads)
+        model.update(edges=(np.repeat([2000, 2001], 5), ends), features=([2000, 2001], rows))
+        results.append(model.matrix.copy())
+    if len(results) > 1:
+        np.testing.assert_array_equal(results[0], results[1])
+        np.testing.assert_allclose(results[0], results[2], atol=1e-5)
 
 
 def test_hubs():

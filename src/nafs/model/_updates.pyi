@@ -23,6 +23,17 @@ class Limits:
         average: bool,
     ) -> None: ...
 
+class Latest:
+    def __init__(
+        self,
+        nodes: NDArray[np.int32],
+        position: NDArray[np.int32],
+        values: NDArray[np.float32],
+        peaks: NDArray[np.float32],
+        halves: NDArray[np.uint16] | None,
+        units: NDArray[np.float32],
+    ) -> None: ...
+
 def reach(
     readers: Lists,
     rows: NDArray[np.int32],
@@ -39,16 +50,30 @@ def differences(
     lists: Lists,
     rows: NDArray[np.int32],
     always: int,
-    position: NDArray[np.int32],
-    before: NDArray[np.float32],
+    latest: Latest,
     inverse_degree: NDArray[np.float32],
     edges: NDArray[np.float32],
     limits: Limits,
     hop: int,
     tolerance: float,
     out: NDArray[np.float32],
+    halves: NDArray[np.uint16],
+    units: NDArray[np.float32],
     sizes: NDArray[np.float32],
     followed: NDArray[np.uint8],
+    threads: int,
+) -> None: ...
+def rewired(
+    lists: Lists,
+    rows: NDArray[np.int32],
+    hop: int,
+    states: NDArray[np.float32],
+    x: NDArray[np.float32],
+    scale: NDArray[np.float32],
+    inverse_degree: NDArray[np.float32],
+    position: NDArray[np.int32],
+    before: NDArray[np.float32],
+    out: NDArray[np.float32],
     threads: int,
 ) -> None: ...
 def apply(
@@ -56,22 +81,20 @@ def apply(
     where: NDArray[np.int32],
     differences: list[NDArray[np.float32]],
     lists: Lists,
-    position: NDArray[np.int32],
-    before: NDArray[np.float32],
+    latest: Latest,
     inverse_degree: NDArray[np.float32],
     reached: NDArray[np.uint8],
     extra: NDArray[np.int32],
     edges: NDArray[np.float32],
     limits: Limits,
     tolerance: float,
-    earlier: NDArray[np.int32],
-    x_before: NDArray[np.float32],
-    scale_before: NDArray[np.float32],
+    renewed: NDArray[np.uint8],
     x: NDArray[np.float32],
     weighting: Weighting,
     floor: float,
     maximum: bool,
     states: NDArray[np.float32],
+    weights: NDArray[np.float32],
     embedding: NDArray[np.float32],
     largest: NDArray[np.float32],
     touched: NDArray[np.uint8],
@@ -79,13 +102,17 @@ def apply(
 ) -> None: ...
 def pack(
     state: NDArray[np.float32],
+    distances: NDArray[np.float32] | None,
     begin: int,
     end: int,
     groups: int,
     unit: float,
     hop: int,
     first: int,
+    weighting: Weighting,
+    floor: float,
     states: NDArray[np.float32],
+    weights: NDArray[np.float32],
     threads: int,
 ) -> None: ...
 def use(name: str) -> None: ...

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Nanoseconds of one thread.
-PUSH = 12.0  # an entry of a neighbour list: add the size of a difference to a node's bound
-SCAN = 10.0  # an entry of a neighbour list: look whether the neighbour has a difference
-VALUE = 18.0  # a value of a difference: compute it and add it to states and embedding
+PUSH = 15.0  # an entry of a neighbour list: add the size of a difference to a node's bound
+SCAN = 4.0  # an entry of a neighbour list: look whether the neighbour has a difference
+VALUE = 7.0  # a value of a difference: compute it and add it to states and embedding
 GATHER = 0.25  # a full run: a value of a neighbour's row
 KEEP = 1.5  # a full run: a value of a state, weighted, summed and kept
 FIXED = 3e6  # an update: ids, lists and arrays

@@ -23,10 +23,6 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.readers)
 
-    def of(self, chosen: NDArray[np.bool_]) -> Pairs:
-        """Some of the entries."""
-        return Pairs(self.readers[chosen], self.sources[chosen], self.weights[chosen])
-
     def transposed(self) -> Pairs:
         """The same entries of the transposed matrix."""
         return Pairs(self.sources, self.readers, self.weights)
@@ -34,16 +30,12 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Rewritten:
-    """Rewritten rows: the ``counts`` of their entries, and all entries concatenated.
-
-    ``differences`` are the entries that differ, with the new weight minus the old one.
-    """
+    """Rewritten rows: the ``counts`` of their entries, and all entries concatenated."""
 
     rows: NDArray[np.int64]
     counts: NDArray[np.int64]
     indices: NDArray[np.int32]
     weights: NDArray[np.float32]
-    differences: Pairs | None = None
 
     @property
     def degrees(self) -> NDArray[np.float64]:
@@ -136,7 +128,6 @@ class NeighborLists:
             np.bincount(owners[stays], minlength=len(rows))[changed],
             neighbors[stays],
             weights[stays],
-            Pairs(rows[owners[differs]].astype(np.int32), neighbors[differs], (weights - before)[differs]),
         )
 
     def write(self, new: Rewritten) -> None:

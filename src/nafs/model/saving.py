@@ -150,5 +150,5 @@ def _replay(store: Store, about: dict[str, Any], arrays: dict[str, NDArray[Any]]
             array[arrays["rows"]] = arrays[name]
     for name, part in (("lists", store.lists), ("readers", store.readers)):
         if f"{name}_rows" in arrays:
-            part.write(Rewritten(*(arrays[f"{name}_{suffix}"] for suffix in LIST_ARRAYS)))  # type: ignore[arg-type]
+            part.write(Rewritten(*(arrays[f"{name}_{suffix}"] for suffix in LIST_ARRAYS)))
     store.nodes = Nodes(ids, arrays["alive"])

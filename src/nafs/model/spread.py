@@ -8,27 +8,29 @@ changed, from old states:
 
 Differences shrink with every hop, as each is averaged with neighbours that did not change. Those that would
 not show in the embedding are dropped. The amount dropped at a node and hop is summed over all updates, and
-that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops.
+that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops. So are single
+differences of neighbours that are far smaller than what may be dropped, and the rounding of small ones, which
+are read in 16 bits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs.model import _updates
 from nafs.model.cost import Work
-from nafs.model.neighbors import NeighborLists, Pairs
+from nafs.model.neighbors import NeighborLists
 from nafs.model.states import Kept
 from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
 from nafs.smoothing.weightings import weighting_named
 
-_LAST = 0.62  # share of the tolerance that goes to the last hop
+_LAST = 0.72  # share of the tolerance that goes to the last hop
+_LINEAR = 0.2  # of the total where weights are the distances themselves, which amplify differences
 _BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 
 
@@ -46,9 +48,6 @@ class Change:
         d̃^r before the change; 0 for new nodes.
     rewired : ndarray of int32
         Those whose edges differ, ascending.
-    degrees, degrees_before : ndarray of shape (len(rewired),)
-    pairs : Pairs
-        Entries of the adjacency that differ, with the new weight less the old one.
     removed, removed_features, removed_scale : ndarray
         Removed nodes, ascending, with their features and d̃^r before the change.
     """
@@ -57,10 +56,6 @@ class Change:
     features: NDArray[np.float32]
     scale: NDArray[np.float32]
     rewired: NDArray[np.int32]
-    degrees: NDArray[np.float64]
-    degrees_before: NDArray[np.float64]
-    pairs: Pairs
-
     removed: NDArray[np.int32]
     removed_features: NDArray[np.float32]
     removed_scale: NDArray[np.float32]
@@ -69,14 +64,10 @@ class Change:
         """Z⁽⁰⁾ of the nodes before the change."""
         return _z(self.features, self.scale)
 
-    def restore(self, nodes: NDArray[np.int32], z: NDArray[np.float32]) -> None:
-        """Replace Z⁽⁰⁾ of some nodes by its values before the change."""
-        own = (self.nodes, self.features, self.scale)
-        for changed, features, scale in (own, (self.removed, self.removed_features, self.removed_scale)):
-            if len(changed):
-                at = np.minimum(np.searchsorted(changed, nodes), len(changed) - 1)
-                same = changed[at] == nodes
-                z[same] = _z(features[at[same]], scale[at[same]])
+    def all_before(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Nodes whose Z⁽⁰⁾ differed before the change, removed ones too, and what it was."""
+        nodes = np.concatenate([self.nodes, self.removed])
+        return nodes, np.concatenate([self.z_before(), _z(self.removed_features, self.removed_scale)])
 
 
 def _z(features: NDArray[np.float32], scale: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -89,13 +80,17 @@ def _z(features: NDArray[np.float32], scale: NDArray[np.float32]) -> NDArray[np.
 class Differences:
     """Differences of Z at one hop, and the largest absolute value of each node and r.
 
-    ``places`` are the rows of ``nodes`` in ``values``, which may hold other rows too.
+    ``places`` are the rows of ``nodes`` in ``values``, which may hold other rows too; ``peaks`` are the
+    largest values of all its rows. ``halves`` are the values in 16 bits, divided by the ``units`` of their rows.
     """
 
     nodes: NDArray[np.int32]
     places: NDArray[np.int32]
     values: NDArray[np.float32]
     sizes: NDArray[np.float32]
+    peaks: NDArray[np.float32]
+    halves: NDArray[np.uint16] | None = None
+    units: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, np.float32))
 
 
 @dataclass
@@ -119,7 +114,7 @@ class Spreading:
         groups = len(method.r)
         self._position = np.full(kept.capacity, -1, np.int32)
         self._forced = np.zeros(kept.capacity, np.uint8)
-        self._buffers: dict[int, NDArray[np.float32]] = {}
+        self._buffers: dict[int, tuple[NDArray[np.float32], NDArray[np.uint16]]] = {}
         self._sums = np.zeros((kept.capacity, -(-(groups + 1) // 8) * 8), np.float32)
 
     def follow(
@@ -175,33 +170,35 @@ class Spreading:
                 )
                 reached = np.concatenate([rewired, reached])
                 work.follow(int(lists.counts[reached].sum()), len(reached), hops - k)
-                from_edges = _from_changed_edges(change, kept, lists, k)
+                from_edges = self._from_changed_edges(change, kept, own_lists, k)
                 if k == hops - 1:
                     result.reached, result.from_edges = reached, from_edges
                     break
-                values = self._buffer(k, len(reached), groups * f)
+                values, halves = self._buffers_of(k, len(reached), groups * f)
+                units = np.empty(len(reached), np.float32)
                 sizes = np.empty((len(reached), groups), np.float32)
                 followed = np.empty(len(reached), np.uint8)
-                self._position[latest.nodes] = latest.places
                 _updates.differences(
                     own_lists,
                     reached,
                     len(rewired),
-                    self._position,
-                    latest.values,
+                    self._latest(latest),
                     kept.inverse_degree,
                     from_edges,
                     limits,
                     k,
                     bound,
                     values,
+                    halves,
+                    units,
                     sizes,
                     followed,
                     self.n_threads,
                 )
                 self._position[latest.nodes] = -1
                 places = np.flatnonzero(followed).astype(np.int32)
-                latest = Differences(reached[places], places, values, sizes[places])
+                peaks = sizes.max(axis=1)
+                latest = Differences(reached[places], places, values, sizes[places], peaks, halves, units)
                 result.hops.append(latest)
         except BaseException:
             self._position[:], self._sums[:] = -1, 0
@@ -227,38 +224,32 @@ class Spreading:
             where[at[hop.nodes], k] = hop.places
         reached = np.zeros(len(rows), np.uint8)
         reached[at[result.reached]] = 1
-        extra, earlier = np.full(len(rows), -1, np.int32), np.full(len(rows), -1, np.int32)
+        extra, renewed = np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.uint8)
         if hops:
             extra[at[change.rewired]] = np.arange(len(change.rewired), dtype=np.int32)
-        earlier[at[change.nodes]] = np.arange(len(change.nodes), dtype=np.int32)
+        renewed[at[change.nodes]] = 1
         at[rows] = -1
         touched = np.empty(len(rows), np.uint8)
         latest = result.hops[-1]
-        self._position[latest.nodes] = latest.places
-        # Embeddings of nodes with changed edges are recomputed, so that rounding errors do not accumulate.
-        afresh = np.isin(change.nodes, change.rewired)
-        kept.embedding[change.rewired] = 0
         _updates.apply(
             rows,
             where,
             [hop.values for hop in earlier_hops],
             lists.for_kernel(),
-            self._position,
-            latest.values,
+            self._latest(latest),
             kept.inverse_degree,
             reached,
             extra,
             result.from_edges,
             self._limits(kept),
             tolerances(method, tolerance)[-1] if hops else 0.0,
-            earlier,
-            change.features,
-            np.where(afresh[:, None], np.float32(0), change.scale),
+            renewed,
             kept.features,
             weighting_named(method.weighting).code,
             distance_named(method.distance).floor,
             method.ensemble == "max",
             kept.states,
+            kept.weights,
             kept.embedding,
             kept.largest,
             touched,
@@ -267,14 +258,52 @@ class Spreading:
         self._position[latest.nodes] = -1
         return rows[touched > 0]
 
-    def _buffer(self, hop: int, n_rows: int, n_columns: int) -> NDArray[np.float32]:
-        """An array for differences; reused memory is faster than new memory."""
-        size = n_rows * n_columns
+    def _latest(self, latest: Differences) -> _updates.Latest:
+        """The differences of the latest hop for the kernel."""
+        self._position[latest.nodes] = latest.places
+        return _updates.Latest(
+            latest.nodes, self._position, latest.values, latest.peaks, latest.halves, latest.units
+        )
+
+    def _buffers_of(
+        self, hop: int, n_rows: int, n_columns: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+        """Arrays for the differences of a hop; reused memory is faster than new memory."""
+        shape, size = (n_rows, n_columns), n_rows * n_columns
         if size > _BUFFER:
-            return np.empty((n_rows, n_columns), np.float32)
-        if hop not in self._buffers or size > self._buffers[hop].size:
-            self._buffers[hop] = np.empty(min(_BUFFER, size * 5 // 4), np.float32)
-        return self._buffers[hop][:size].reshape(n_rows, n_columns)
+            return np.empty(shape, np.float32), np.empty(shape, np.uint16)
+        if hop not in self._buffers:
+            self._buffers[hop] = np.empty(_BUFFER, np.float32), np.empty(_BUFFER, np.uint16)
+        values, halves = self._buffers[hop]
+        return values[:size].reshape(shape), halves[:size].reshape(shape)
+
+    def _from_changed_edges(
+        self, change: Change, kept: Kept, lists: _updates.Lists, k: int
+    ) -> NDArray[np.float32]:
+        """What changed edges add to the differences at hop k + 1, for nodes that have some."""
+        groups, f = kept.states.shape[2:]
+        out = np.empty((len(change.rewired), groups * f), np.float32)
+        before = np.zeros((0, groups * f), np.float32)
+        nodes = change.nodes[:0]
+        if k == 0:  # features and degrees are the new ones already
+            nodes, values = change.all_before()
+            before = np.ascontiguousarray(values.reshape(len(nodes), groups * f))
+            self._position[nodes] = np.arange(len(nodes), dtype=np.int32)
+        _updates.rewired(
+            lists,
+            change.rewired,
+            k,
+            kept.states,
+            kept.features,
+            kept.scale,
+            kept.inverse_degree,
+            self._position,
+            before,
+            out,
+            self.n_threads,
+        )
+        self._position[nodes] = -1
+        return out
 
     def _limits(self, kept: Kept) -> _updates.Limits:
         average = ensemble_named(self.method.ensemble).averages
@@ -288,7 +317,8 @@ def _first(change: Change, kept: Kept) -> Differences:
     values = kept.z(change.nodes, 0) - change.z_before()
     sizes = np.abs(values).max(axis=2, initial=0)
     places = np.arange(count, dtype=np.int32)
-    return Differences(change.nodes, places, np.ascontiguousarray(values.reshape(count, groups * f)), sizes)
+    flat = np.ascontiguousarray(values.reshape(count, groups * f))
+    return Differences(change.nodes, places, flat, sizes, sizes.max(axis=1, initial=0))
 
 
 def tolerances(method: Method, total: float) -> NDArray[np.float64]:
@@ -301,37 +331,8 @@ def tolerances(method: Method, total: float) -> NDArray[np.float64]:
     if not hops:
         return np.zeros(0)
     later = np.ones(hops) if method.weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)
+    if method.weighting == "linear":
+        total *= _LINEAR
     # Few nodes are reached by the first hops, so nothing is gained by dropping there.
     shares = np.append((1 - _LAST) * 0.5 ** np.arange(hops - 2, -1, -1), _LAST)
     return np.asarray(total * shares / shares.sum() / later)
-
-
-def _from_changed_edges(change: Change, kept: Kept, lists: NeighborLists, k: int) -> NDArray[np.float32]:
-    """The part of the differences at hop k + 1 that comes from changed edges, for nodes that have some."""
-    rewired = change.rewired
-    owners, neighbors, weights = lists.entries(rewired)
-    owners = np.concatenate([owners, np.arange(len(rewired))])
-    neighbors = np.concatenate([neighbors, rewired])
-    weights = np.append(weights, np.ones(len(rewired), np.float32))
-    total = (
-        _weighted_sums(change, kept, k, owners, neighbors, weights) * kept.inverse_degree[rewired][:, None]
-    )
-    return np.asarray(total - kept.z(rewired, k + 1).reshape(total.shape))
-
-
-def _weighted_sums(
-    change: Change,
-    kept: Kept,
-    k: int,
-    owners: NDArray[np.int64],
-    sources: NDArray[np.int32],
-    weights: NDArray[np.float32],
-) -> NDArray[np.float32]:
-    """Sums of Z⁽ᵏ⁾ as it was before the change, for each node with changed edges."""
-    groups, f = kept.states.shape[2:]
-    nodes, places = np.unique(sources, return_inverse=True)
-    values = kept.z(nodes, k)
-    if k == 0:  # features and degrees are the new ones already
-        change.restore(nodes, values)
-    matrix = sp.csr_array((weights, (owners, places)), (len(change.rewired), len(nodes)))
-    return np.asarray(matrix @ values.reshape(len(nodes), groups * f), np.float32)

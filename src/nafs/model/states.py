@@ -18,9 +18,11 @@ from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, read_features
 from nafs.model import _updates
 from nafs.smoothing import _kernel
+from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.hops import Hops, Layout, Workspace, unit_of
 from nafs.smoothing.method import Method
+from nafs.smoothing.weightings import weighting_named
 
 Tick = Callable[[int], None]
 _VALUES = 1 << 22  # handled in one go
@@ -45,7 +47,7 @@ def kept_nbytes(n_nodes: int, n_columns: int, method: Method) -> int:
     >>> from nafs.model.states import kept_nbytes
     >>> from nafs.smoothing import Method
     >>> kept_nbytes(169_343, 64, Method(3, (0.0, 0.5)))
-    370556040
+    376245960
     """
     shapes = Kept.shapes(with_spare(n_nodes), n_columns, method).values()
     return sum(math.prod(shape) * dtype.itemsize for shape, dtype in shapes)
@@ -60,6 +62,8 @@ class Kept:
     features : ndarray of float32, shape (n, f)
         As they go into smoothing.
     states : ndarray of float32, shape (n, K, len(r), f)
+    weights : ndarray of float32, shape (n, K + 1, len(r))
+        How much each hop weighs, before these add up to 1; empty where that does not depend on the node.
     embedding : ndarray of float32
         Combined over the r's; side by side if the ensemble is their maximum.
     largest : ndarray of float32, shape (n,)
@@ -75,6 +79,7 @@ class Kept:
 
     features: NDArray[np.float32]
     states: NDArray[np.float32]
+    weights: NDArray[np.float32]
     embedding: NDArray[np.float32]
     largest: NDArray[np.float32]
     dropped: NDArray[np.float32]
@@ -106,6 +111,7 @@ class Kept:
         return {
             "features": ((capacity, n_columns), single),
             "states": ((capacity, hops, groups, n_columns), single),
+            "weights": ((capacity, hops + 1 if method.uses_distance else 0, groups), single),
             "embedding": ((capacity, kept_columns(n_columns, method)), single),
             "largest": ((capacity,), single),
             "dropped": ((capacity, hops), single),
@@ -153,18 +159,26 @@ class Kept:
             return np.asarray(self.features[nodes][:, None, :] / self.scale[nodes][:, :, None])
         return np.asarray(self.states[nodes, hop - 1])
 
-    def pack(
-        self,
-        state: NDArray[np.float32],
-        rows: tuple[int, int],
-        unit: float,
-        hop: int,
-        groups: tuple[int, int],
-        n_threads: int,
-    ) -> None:
-        """Store some rows of a state for some r's, named by the first one and their number."""
-        first, count = groups
-        _updates.pack(state, *rows, count, unit, hop, first, self.states, n_threads)
+    def pack(self, hops: Hops, hop: int, first: int, n_threads: int) -> None:
+        """Store the state of the latest hop of a full run for some r's, the one at ``first`` and on."""
+        method = hops.method
+        weighting, distance = weighting_named(method.weighting), distance_named(method.distance)
+        for top, bottom in hops.blocks:
+            _updates.pack(
+                hops.state,
+                hops.distances,
+                top,
+                bottom,
+                hops.layout.n_groups,
+                unit_of(hops.features.largest),
+                hop,
+                first,
+                weighting.code,
+                distance.floor,
+                self.states,
+                self.weights,
+                n_threads,
+            )
 
     def measure(self, rows: slice, method: Method) -> None:
         """Find the largest values of the embeddings of some nodes."""
@@ -207,18 +221,24 @@ def run_in_full(
     workspace = Workspace(Layout(n, f, group), method)
     out = kept.embedding[:n]
     whole = replace(method, ensemble="concat") if method.ensemble == "max" else method
-    unit = unit_of(features.largest)
-    keeps_states = kept.states.shape[1] > 0
+    keeps_states = kept.states.shape[1] == method.n_hops
+    keep_distances = keeps_states and method.uses_distance
     try:
         for first in range(0, len(method.r), group):
             r = method.r[first : first + group]
-            hops = Hops(graph, features, whole, r, n_threads=n_threads, workspace=workspace)
-            hops.advance(postpone=True, tick=tick)
-            for k in range(method.n_hops):
-                hops.advance(postpone=k < method.n_hops - 1, tick=tick)
+            hops = Hops(
+                graph,
+                features,
+                whole,
+                r,
+                n_threads=n_threads,
+                workspace=workspace,
+                keep_distances=keep_distances,
+            )
+            for k in range(method.n_hops + 1):
+                hops.advance(postpone=k < method.n_hops, tick=tick)
                 if keeps_states:
-                    for top, bottom in hops.blocks:
-                        kept.pack(hops.state, (top, bottom), unit, k, (first, len(r)), n_threads)
+                    kept.pack(hops, k, first, n_threads)
             hops.write(out, first)
     finally:
         _kernel.release_threads()

@@ -85,7 +85,6 @@ def _stage(store: Store, request: Request, undo: Undo) -> Change:
     touched = np.unique(np.concatenate([rewired, request.fresh, request.refeatured, request.removed]))
     features, scale = kept.features[touched], kept.scale[touched]
     scale[np.isin(touched, request.fresh)] = 0  # new nodes were not part of the old embedding
-    degrees = kept.degrees[rewired]
     undo.remember(kept.features, touched)
     for array in (kept.degrees, kept.scale, kept.inverse_degree):
         undo.remember(array, rewired)
@@ -97,16 +96,11 @@ def _stage(store: Store, request: Request, undo: Undo) -> Change:
     leaves = np.isin(touched, request.leaving)
     differs &= ~leaves
     stays = ~np.isin(rewired, request.leaving)
-    pairs = rewritten.differences
-    assert pairs is not None
     return Change(
         touched[differs].astype(np.int32),
         features[differs],
         scale[differs],
         rewired[stays].astype(np.int32),
-        rewritten.degrees[stays],
-        degrees[stays],
-        pairs.of(~np.isin(pairs.readers, request.leaving)),
         touched[leaves].astype(np.int32),
         features[leaves],
         scale[leaves],
@@ -133,7 +127,7 @@ def _apply(
     """Add the differences to the states and the embedding; returns the nodes that changed."""
     kept = store.kept
     rows = store.spreading.apply(spread, change, kept, store.lists, tolerance=tolerance)
-    for array in (kept.states, kept.embedding, kept.largest, kept.dropped):
+    for array in (kept.states, kept.weights, kept.embedding, kept.largest, kept.dropped):
         array[request.leaving] = 0
     if store.journal is not None:
         store.journal.add(np.concatenate([rows, change.nodes, request.leaving]), request.pairs)

@@ -131,58 +131,141 @@ nb::ndarray<nb::numpy, int32_t, nb::ndim<1>> run_reach(
   return {owned->data(), {owned->size()}, owner};
 }
 
-Sources sources(const ListArrays& lists, const Array<const int32_t, 1>& rows,
-                const Array<const int32_t, 1>& position, const Array<const float, 2>& before,
+// The differences of the latest hop, and where those of a node are.
+struct LatestArrays {
+  Array<const int32_t, 1> nodes, position;
+  Array<const float, 2> values;
+  Array<const float, 1> peaks;
+  Maybe<Array<const uint16_t, 2>> halves;
+  Array<const float, 1> units;
+  std::vector<uint64_t> differs;
+
+  LatestArrays(Array<const int32_t, 1> nodes_, Array<const int32_t, 1> position_,
+               Array<const float, 2> values_, Array<const float, 1> peaks_,
+               Maybe<Array<const uint16_t, 2>> halves_, Array<const float, 1> units_)
+      : nodes(nodes_),
+        position(position_),
+        values(values_),
+        peaks(peaks_),
+        halves(halves_),
+        units(units_),
+        differs(position_.size() / 64 + 1) {
+    require(peaks.size() == values.shape(0), "a peak for each row of differences");
+    require(!halves || (halves->shape(0) >= values.shape(0) && halves->shape(1) == values.shape(1) &&
+                        units.size() >= values.shape(0)),
+            "16 bits for each difference");
+    for (size_t r = 0; r < nodes.size(); ++r) {
+      const int64_t i = nodes.data()[r];
+      require(i >= 0 && static_cast<size_t>(i) < position.size() && position.data()[i] >= 0 &&
+                  position.data()[i] < static_cast<int64_t>(values.shape(0)),
+              "nodes have a row of differences");
+      differs[i >> 6] |= uint64_t{1} << (i & 63);
+    }
+  }
+};
+
+Sources sources(const ListArrays& lists, const Array<const int32_t, 1>& rows, const LatestArrays& latest,
                 const Array<const float, 1>& inverse_degree, int64_t groups, int64_t width) {
   const size_t n = lists.starts.size();
-  require(static_cast<int64_t>(before.shape(1)) == width && groups > 0 && width % groups == 0,
+  require(static_cast<int64_t>(latest.values.shape(1)) == width && groups > 0 && width % groups == 0,
           "differences have a column for each r and feature");
-  require(position.size() >= n && inverse_degree.size() >= n, "an entry for each node");
+  require(latest.position.size() >= n && inverse_degree.size() >= n, "an entry for each node");
   for (size_t r = 0; r < rows.size(); ++r) lists.check_row(rows.data()[r]);
   Sources from;
   from.groups = groups, from.features = width / groups;
   from.lists = lists.lists;
-  from.position = position.data(), from.before = before.data();
+  from.position = latest.position.data(), from.differs = latest.differs.data();
+  from.before = latest.values.data(), from.peaks = latest.peaks.data();
+  from.halves = latest.halves ? latest.halves->data() : nullptr, from.units = latest.units.data();
   from.inverse_degree = inverse_degree.data();
   return from;
 }
 
 void run_differences(const ListArrays& lists, Array<const int32_t, 1> rows, int64_t always,
-                     Array<const int32_t, 1> position, Array<const float, 2> before,
-                     Array<const float, 1> inverse_degree, Array<const float, 2> edges,
-                     const LimitArrays& limits, int64_t hop, double tolerance, Array<float, 2> out,
+                     const LatestArrays& latest, Array<const float, 1> inverse_degree,
+                     Array<const float, 2> edges, const LimitArrays& limits, int64_t hop, double tolerance,
+                     Array<float, 2> out, Array<uint16_t, 2> halves, Array<float, 1> units,
                      Array<float, 2> sizes, Array<uint8_t, 1> followed, int threads) {
   Differences job;
   const int64_t groups = sizes.shape(1);
-  job.from = sources(lists, rows, position, before, inverse_degree, groups, out.shape(1));
+  job.from = sources(lists, rows, latest, inverse_degree, groups, out.shape(1));
   job.limits = limits.at(hop, tolerance, lists.starts.size(), groups);
   job.count = rows.size(), job.always = always;
   require(out.shape(0) >= rows.size() && sizes.shape(0) == rows.size() && followed.size() == rows.size() &&
-              static_cast<int64_t>(edges.shape(0)) == always && edges.shape(1) == out.shape(1),
+              halves.shape(0) >= rows.size() && halves.shape(1) == out.shape(1) &&
+              units.size() >= rows.size() && static_cast<int64_t>(edges.shape(0)) == always &&
+              edges.shape(1) == out.shape(1),
           "a row of out and sizes for each node");
   job.rows = rows.data(), job.out = out.data(), job.sizes = sizes.data(), job.followed = followed.data();
+  job.halves = halves.data(), job.units = units.data();
   job.edges = edges.data();
   job.threads = std::max(1, threads);
   nb::gil_scoped_release release;
   loops().differences(job);
 }
 
+bool uses_distances(Weighting weighting) {
+  return weighting == Weighting::softmax || weighting == Weighting::linear;
+}
+
+float* weights_of(const Array<float, 3>& weights, size_t n, int64_t hops, int64_t groups) {
+  require(weights.shape(0) >= n && static_cast<int64_t>(weights.shape(1)) == hops + 1 &&
+              static_cast<int64_t>(weights.shape(2)) == groups,
+          "a weight for each node, hop and r");
+  return weights.data();
+}
+
+void run_rewired(const ListArrays& lists, Array<const int32_t, 1> rows, int64_t hop,
+                 Array<const float, 4> states, Array<const float, 2> x, Array<const float, 2> scale,
+                 Array<const float, 1> inverse_degree, Array<const int32_t, 1> position,
+                 Array<const float, 2> before, Array<float, 2> out, int threads) {
+  Rewired job;
+  const size_t n = states.shape(0);
+  job.hops = states.shape(1), job.groups = states.shape(2), job.features = states.shape(3);
+  job.hop = hop, job.count = rows.size();
+  require(hop >= 0 && hop < job.hops, "hop is one of those before the last");
+  require(x.shape(0) >= n && static_cast<int64_t>(x.shape(1)) == job.features && scale.shape(0) >= n &&
+              static_cast<int64_t>(scale.shape(1)) == job.groups && inverse_degree.size() >= n &&
+              position.size() >= n && lists.starts.size() <= n,
+          "an entry for each node");
+  const int64_t width = job.groups * job.features;
+  require(out.shape(0) == rows.size() && static_cast<int64_t>(out.shape(1)) == width &&
+              static_cast<int64_t>(before.shape(1)) == width,
+          "a row of out for each node");
+  for (size_t r = 0; r < rows.size(); ++r) {
+    lists.check_row(rows.data()[r]);
+    const int32_t* neighbours = lists.lists.row(rows.data()[r]);
+    const auto there = [&](int64_t j) {
+      return j >= 0 && static_cast<size_t>(j) < n &&
+             (hop > 0 || position.data()[j] < static_cast<int64_t>(before.shape(0)));
+    };
+    require(there(rows.data()[r]), "neighbours are nodes");
+    for (int64_t e = 0; e < lists.lists.counts[rows.data()[r]]; ++e)
+      require(there(neighbours[e]), "neighbours are nodes");
+  }
+  job.lists = lists.lists, job.rows = rows.data(), job.inverse_degree = inverse_degree.data();
+  job.states = states.data(), job.x = x.data(), job.scale = scale.data();
+  job.position = position.data(), job.before = before.data(), job.out = out.data();
+  job.threads = std::max(1, threads);
+  nb::gil_scoped_release release;
+  loops().rewired(job);
+}
+
 void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
                const std::vector<Array<const float, 2>>& differences, const ListArrays& lists,
-               Array<const int32_t, 1> position, Array<const float, 2> before,
-               Array<const float, 1> inverse_degree, Array<const uint8_t, 1> reached,
-               Array<const int32_t, 1> extra, Array<const float, 2> edges, const LimitArrays& limits,
-               double tolerance, Array<const int32_t, 1> earlier, Array<const float, 2> x_before,
-               Array<const float, 2> scale_before, Array<const float, 2> x, Weighting weighting, double floor,
-               bool maximum, Array<float, 4> states, Array<float, 2> embedding, Array<float, 1> largest,
-               Array<uint8_t, 1> touched, int threads) {
+               const LatestArrays& latest, Array<const float, 1> inverse_degree,
+               Array<const uint8_t, 1> reached, Array<const int32_t, 1> extra, Array<const float, 2> edges,
+               const LimitArrays& limits, double tolerance, Array<const uint8_t, 1> renewed,
+               Array<const float, 2> x, Weighting weighting, double floor, bool maximum,
+               Array<float, 4> states, Array<float, 3> weights, Array<float, 2> embedding,
+               Array<float, 1> largest, Array<uint8_t, 1> touched, int threads) {
   Apply job;
   job.hops = states.shape(1), job.groups = states.shape(2), job.features = states.shape(3);
   job.count = rows.size();
   const size_t n = states.shape(0), width = job.groups * job.features, count = rows.size();
   const int64_t before_last = std::max<int64_t>(0, job.hops - 1);
   if (job.hops) {
-    job.last = sources(lists, rows, position, before, inverse_degree, job.groups, width);
+    job.last = sources(lists, rows, latest, inverse_degree, job.groups, width);
     job.limits = limits.at(job.hops - 1, tolerance, n, job.groups);
   } else {
     job.limits.scale = limits.scale.data(), job.limits.average = limits.average;
@@ -190,21 +273,17 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
   }
   job.maximum = maximum;
   require(where.shape(0) == count && static_cast<int64_t>(where.shape(1)) == before_last &&
-              earlier.size() == count && static_cast<int64_t>(differences.size()) == before_last &&
+              renewed.size() == count && static_cast<int64_t>(differences.size()) == before_last &&
               reached.size() == count && extra.size() == count && touched.size() == count,
           "differences of each row and hop");
   require(x.shape(0) >= n && static_cast<int64_t>(x.shape(1)) == job.features && largest.size() >= n &&
               embedding.shape(0) >= n && embedding.shape(1) == (limits.average ? job.features : width) &&
               edges.shape(1) == width,
           "arrays fit the states");
-  require(x_before.shape(1) == x.shape(1) && static_cast<int64_t>(scale_before.shape(1)) == job.groups &&
-              x_before.shape(0) == scale_before.shape(0),
-          "earlier rows fit the present ones");
+  if (uses_distances(weighting)) job.weights = weights_of(weights, n, job.hops, job.groups);
   for (size_t r = 0; r < count; ++r) {
     require(rows.data()[r] >= 0 && static_cast<size_t>(rows.data()[r]) < n, "rows name nodes");
-    require(earlier.data()[r] < static_cast<int64_t>(x_before.shape(0)) &&
-                extra.data()[r] < static_cast<int64_t>(edges.shape(0)),
-            "earlier rows are there");
+    require(extra.data()[r] < static_cast<int64_t>(edges.shape(0)), "rows of changed edges are there");
     for (int64_t k = 0; k < before_last; ++k)
       require(where.data()[r * before_last + k] < static_cast<int64_t>(differences[k].shape(0)),
               "places of differences");
@@ -213,9 +292,9 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
     require(differences[k].shape(1) == width, "differences have a column for each r and feature");
     job.differences.push_back(differences[k].data());
   }
-  job.rows = rows.data(), job.where = where.data(), job.earlier = earlier.data();
+  job.rows = rows.data(), job.where = where.data(), job.renewed = renewed.data();
   job.reached = reached.data(), job.extra = extra.data(), job.edges = edges.data();
-  job.x_before = x_before.data(), job.scale_before = scale_before.data(), job.x = x.data();
+  job.x = x.data();
   job.weighting = weighting, job.floor = static_cast<float>(floor);
   job.states = states.data();
   job.embedding = embedding.data(), job.largest = largest.data(), job.touched = touched.data();
@@ -224,18 +303,27 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
   loops().apply(job);
 }
 
-void run_pack(Matrix<const float> state, int64_t begin, int64_t end, int64_t groups, double unit, int64_t hop,
-              int64_t first, Array<float, 4> states, int threads) {
+void run_pack(Matrix<const float> state, Maybe<Array<const float, 2>> distances, int64_t begin, int64_t end,
+              int64_t groups, double unit, int64_t hop, int64_t first, Weighting weighting, double floor,
+              Array<float, 4> states, Array<float, 3> weights, int threads) {
   Pack job;
   job.begin = begin, job.end = end, job.groups = groups, job.first = first, job.hop = hop;
   job.hops = states.shape(1), job.all_groups = states.shape(2), job.features = states.shape(3);
-  require(begin >= 0 && end <= static_cast<int64_t>(states.shape(0)) && hop >= 0 && hop < job.hops &&
+  require(begin >= 0 && end <= static_cast<int64_t>(states.shape(0)) && hop >= 0 && hop <= job.hops &&
               first >= 0 && first + groups <= job.all_groups,
           "the state fits what is kept");
   job.state = state.data();
   job.stride = rows_of(state, end, groups * job.features, "state rows");
   job.unit = static_cast<float>(unit);
   job.states = states.data();
+  if (uses_distances(weighting)) {
+    require(distances && static_cast<int64_t>(distances->shape(0)) >= end &&
+                static_cast<int64_t>(distances->shape(1)) == groups,
+            "a distance for each row and r");
+    job.distances = distances->data();
+    job.weights = weights_of(weights, states.shape(0), job.hops, job.all_groups);
+  }
+  job.weighting = weighting, job.floor = static_cast<float>(floor);
   job.threads = std::max(1, threads);
   nb::gil_scoped_release release;
   loops().pack(job);
@@ -267,18 +355,27 @@ NB_MODULE(_updates, m) {
         "inverse_degree"_a.noconvert(), "forced"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
         "sums"_a.noconvert(), "threads"_a,
         "The nodes that differences reach, without those where they are too small to be followed.");
-  m.def("differences", &run_differences, "lists"_a, "rows"_a.noconvert(), "always"_a,
-        "position"_a.noconvert(), "before"_a.noconvert(), "inverse_degree"_a.noconvert(),
-        "edges"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a, "out"_a.noconvert(), "sizes"_a.noconvert(),
+  nb::class_<LatestArrays>(m, "Latest", "The differences of the latest hop.")
+      .def(nb::init<Array<const int32_t, 1>, Array<const int32_t, 1>, Array<const float, 2>,
+                    Array<const float, 1>, Maybe<Array<const uint16_t, 2>>, Array<const float, 1>>(),
+           "nodes"_a.noconvert(), "position"_a.noconvert(), "values"_a.noconvert(), "peaks"_a.noconvert(),
+           "halves"_a.noconvert().none(), "units"_a.noconvert());
+  m.def("differences", &run_differences, "lists"_a, "rows"_a.noconvert(), "always"_a, "latest"_a,
+        "inverse_degree"_a.noconvert(), "edges"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
+        "out"_a.noconvert(), "halves"_a.noconvert(), "units"_a.noconvert(), "sizes"_a.noconvert(),
         "followed"_a.noconvert(), "threads"_a,
         "Fill `out` with the differences that follow from those of the hop before.");
+  m.def("rewired", &run_rewired, "lists"_a, "rows"_a.noconvert(), "hop"_a, "states"_a.noconvert(),
+        "x"_a.noconvert(), "scale"_a.noconvert(), "inverse_degree"_a.noconvert(), "position"_a.noconvert(),
+        "before"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+        "Fill `out` with what changed edges add at the hop after `hop`.");
   m.def("apply", &run_apply, "rows"_a.noconvert(), "where"_a.noconvert(), "differences"_a, "lists"_a,
-        "position"_a.noconvert(), "before"_a.noconvert(), "inverse_degree"_a.noconvert(),
-        "reached"_a.noconvert(), "extra"_a.noconvert(), "edges"_a.noconvert(), "limits"_a, "tolerance"_a,
-        "earlier"_a.noconvert(), "x_before"_a.noconvert(), "scale_before"_a.noconvert(), "x"_a.noconvert(),
-        "weighting"_a, "floor"_a, "maximum"_a, "states"_a.noconvert(), "embedding"_a.noconvert(),
-        "largest"_a.noconvert(), "touched"_a.noconvert(), "threads"_a,
-        "Compute the differences of the last hop, and add all of them to states and embedding.");
-  m.def("pack", &run_pack, "state"_a.noconvert(), "begin"_a, "end"_a, "groups"_a, "unit"_a, "hop"_a,
-        "first"_a, "states"_a.noconvert(), "threads"_a, "Keep the state of one hop.");
+        "latest"_a, "inverse_degree"_a.noconvert(), "reached"_a.noconvert(), "extra"_a.noconvert(),
+        "edges"_a.noconvert(), "limits"_a, "tolerance"_a, "renewed"_a.noconvert(), "x"_a.noconvert(),
+        "weighting"_a, "floor"_a, "maximum"_a, "states"_a.noconvert(), "weights"_a.noconvert(),
+        "embedding"_a.noconvert(), "largest"_a.noconvert(), "touched"_a.noconvert(), "threads"_a,
+        "Compute the differences of the last hop, add all of them to the states, and embed the rows.");
+  m.def("pack", &run_pack, "state"_a.noconvert(), "distances"_a.noconvert().none(), "begin"_a, "end"_a,
+        "groups"_a, "unit"_a, "hop"_a, "first"_a, "weighting"_a, "floor"_a, "states"_a.noconvert(),
+        "weights"_a.noconvert(), "threads"_a, "Keep the state of one hop, and how much it weighs.");
 }

@@ -11,6 +11,7 @@
 namespace nafs {
 
 // Neighbour lists of which some rows were rewritten: those that start past the end of `base` are in `tail`.
+// Each list is ascending.
 struct Lists {
   const int64_t* starts = nullptr;
   const int64_t* counts = nullptr;
@@ -53,12 +54,31 @@ struct Reach {
   int threads = 1;
 };
 
+// What changed edges add at one hop: P z of the hop before over the new lists, less z as it was.
+struct Rewired {
+  int64_t groups = 1, features = 0, hops = 0, hop = 0, count = 0;  // z of `hop` is read
+  Lists lists;
+  const int32_t* rows = nullptr;          // [count] nodes with changed edges
+  const float* inverse_degree = nullptr;  // [n]
+  const float* states = nullptr;
+  const float* x = nullptr;           // [n][features], of hop 0
+  const float* scale = nullptr;       // [n][groups]
+  const int32_t* position = nullptr;  // [n] row in `before`; -1: as now
+  const float* before = nullptr;      // [..][groups * features] z of hop 0 as it was
+  float* out = nullptr;               // [count][groups * features]
+  int threads = 1;
+};
+
 // Where the differences of z at one hop come from: those at the previous hop, and changed edges.
 struct Sources {
   int64_t groups = 1, features = 0;
   Lists lists;
-  const int32_t* position = nullptr;      // [n] row of a node in `before`; -1: no difference
+  const int32_t* position = nullptr;      // [n] row of a node in `before`
+  const uint64_t* differs = nullptr;      // [n] bits: which nodes have a difference
   const float* before = nullptr;          // [..][groups * features]
+  const float* peaks = nullptr;           // [..] the largest value of each row of `before`
+  const uint16_t* halves = nullptr;       // [..][groups * features] the same in 16 bits; null: not there
+  const float* units = nullptr;           // [..] what rows of `halves` are multiplied by
   const float* inverse_degree = nullptr;  // [n]
 };
 
@@ -69,12 +89,15 @@ struct Differences {
   const float* edges = nullptr;   // [always][groups * features] what changed edges add
   Limits limits;
   float* out = nullptr;         // [count][groups * features]
+  uint16_t* halves = nullptr;   // [count][groups * features] the same in 16 bits, divided by
+  float* units = nullptr;       // [count] a power of two
   float* sizes = nullptr;       // [count][groups] the largest value of each
   uint8_t* followed = nullptr;  // [count]
   int threads = 1;
 };
 
-// Compute the differences at the last hop, add all differences to the kept states, and update the embedding.
+// Compute the differences at the last hop; add all differences to the kept states, and compute the embeddings
+// that follow from them.
 struct Apply {
   int64_t groups = 1, features = 0, hops = 0, count = 0;
   const int32_t* rows = nullptr;          // [count]
@@ -85,33 +108,37 @@ struct Apply {
   const int32_t* extra = nullptr;         // [count] row in `edges`; -1: none
   const float* edges = nullptr;           // [..][groups * features] what changed edges add at the last hop
   Limits limits;
-  const int32_t* earlier = nullptr;     // [count] row in x_before and scale_before; -1: as now
-  const float* x_before = nullptr;      // [..][features]
-  const float* scale_before = nullptr;  // [..][groups]; 0: the node was not there
-  const float* x = nullptr;             // [n][features] now
+  const uint8_t* renewed = nullptr;  // [count] whether the node's own features may differ
+  const float* x = nullptr;          // [n][features]
   Weighting weighting = Weighting::softmax;
   float floor = 0.0f;
   bool maximum = false;        // `largest` refers to the maximum over the r's
   float* states = nullptr;     // [n][hops][groups * features]
+  float* weights = nullptr;    // [n][hops + 1][groups] before they are normalised; null: without distances
   float* embedding = nullptr;  // [n][features] where the r's are averaged, otherwise [n][groups * features]
   float* largest = nullptr;    // [n]
   uint8_t* touched = nullptr;  // [count] rows that were not dropped
   int threads = 1;
 };
 
-// Keep the state of one hop of a full run.
+// Keep the state of one hop of a full run, and how much it weighs.
 struct Pack {
-  int64_t begin = 0, end = 0, groups = 1, features = 0, hops = 0, hop = 0;
+  int64_t begin = 0, end = 0, groups = 1, features = 0, hops = 0, hop = 0;  // hop 0 has no state
   int64_t first = 0, all_groups = 1;  // these groups are first, first + 1, ... of all
   const float* state = nullptr;
   int64_t stride = 0;
   float unit = 1.0f;  // factor of the state
   float* states = nullptr;
+  const float* distances = nullptr;  // [n][groups]; null: weights without distances
+  Weighting weighting = Weighting::softmax;
+  float floor = 0.0f;
+  float* weights = nullptr;  // [n][hops + 1][all_groups]
   int threads = 1;
 };
 
 struct SpreadKernels {
   std::vector<int32_t> (*reach)(const Reach&);
+  void (*rewired)(const Rewired&);
   void (*differences)(const Differences&);
   void (*apply)(const Apply&);
   void (*pack)(const Pack&);

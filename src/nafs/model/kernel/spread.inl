@@ -18,49 +18,117 @@ inline bool is_followed(const Limits& limits, int64_t i, float size) {
   return false;
 }
 
-inline std::vector<int32_t> reach(const Reach& job) {
-  constexpr int kMostThreads = 4;  // each thread reads all lists and sums up for its own nodes
+// The nodes from `begin` to `end` that are reached. Lists are ascending, so each thread reads its own part.
+inline std::vector<int32_t> reach_part(const Reach& job, const float* sizes, int64_t begin, int64_t end) {
+  constexpr int64_t kAhead = 16, kLists = 4;
+  constexpr int64_t kMany = 16;  // from a sixteenth on, all nodes are looked through in order
   const int64_t groups = job.groups, line = job.line;
-  const int parts = std::min(job.threads, kMostThreads);
-  std::vector<float> sizes(job.count * line,
-                           0.0f);  // padded to whole vectors; a 1 after the r's marks sums in use
+  std::vector<int32_t> nodes, chosen;
+  const auto add = [&](int64_t i, float weight, const float* from) {
+    float* sum = job.sums + i * line;
+    if (sum[groups] == 0.0f) nodes.push_back(static_cast<int32_t>(i));
+    for (int64_t c = 0; c < line; c += 8) store8(sum + c, load8(sum + c) + weight * load8(from + c));
+  };
+  struct Part {
+    const int32_t* readers;
+    const float* weights;
+    int64_t first, last;
+  };
+  // Lists are short: the sums of the next source's readers are on their way while this one's are added.
+  const auto part_of = [&](int64_t s) {
+    const int64_t j = job.rows[s], count = job.readers.counts[j];
+    const int32_t* readers = job.readers.row(j);
+    const int64_t first = std::lower_bound(readers, readers + count, begin) - readers;
+    const int64_t last = std::lower_bound(readers + first, readers + count, end) - readers;
+    for (int64_t e = first; e < std::min(first + kAhead, last); ++e)
+      __builtin_prefetch(job.sums + readers[e] * line, 1);
+    return Part{readers, job.readers.weights(j), first, last};
+  };
+  Part next = job.count ? part_of(0) : Part{};
+  for (int64_t s = 0; s < job.count; ++s) {
+    const Part part = next;
+    if (s + 2 * kLists < job.count) {
+      __builtin_prefetch(job.readers.starts + job.rows[s + 2 * kLists]);
+      __builtin_prefetch(job.readers.counts + job.rows[s + 2 * kLists]);
+    }
+    if (s + kLists < job.count) __builtin_prefetch(job.readers.row(job.rows[s + kLists]));
+    if (s + 1 < job.count) next = part_of(s + 1);
+    const int64_t j = job.rows[s];
+    const float* from = sizes + s * line;
+    if (j >= begin && j < end) add(j, 1.0f, from);
+    for (int64_t e = part.first; e < part.last; ++e) {
+      if (e + kAhead < part.last) __builtin_prefetch(job.sums + part.readers[e + kAhead] * line, 1);
+      add(part.readers[e], part.weights ? part.weights[e] : 1.0f, from);
+    }
+  }
+  const auto look = [&](int64_t i) {
+    float* sum = job.sums + i * line;
+    if (!job.forced[i] &&
+        is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, groups)))
+      chosen.push_back(static_cast<int32_t>(i));
+    std::fill(sum, sum + line, 0.0f);
+  };
+  if (static_cast<int64_t>(nodes.size()) * kMany > end - begin) {
+    for (int64_t i = begin; i < end; ++i)
+      if (job.sums[i * line + groups] != 0.0f) look(i);
+  } else {
+    std::sort(nodes.begin(), nodes.end());
+    for (const int32_t i : nodes) look(i);
+  }
+  return chosen;
+}
+
+inline std::vector<int32_t> reach(const Reach& job) {
+  const int64_t groups = job.groups, line = job.line;
+  std::vector<float> sizes(job.count * line, 0.0f);  // behind the r's a 1 that marks sums in use
   for (int64_t s = 0; s < job.count; ++s) {
     std::copy_n(job.sizes + s * groups, groups, sizes.data() + s * line);
     sizes[s * line + groups] = 1.0f;
   }
-  std::vector<std::vector<int32_t>> chosen(parts);
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-  for (int part = 0; part < parts; ++part) {
-    const int64_t begin = job.nodes * part / parts, end = job.nodes * (part + 1) / parts;
-    std::vector<int32_t> nodes;
-    const auto add = [&](int64_t i, float weight, const float* from) {
-      float* sum = job.sums + i * line;
-      if (sum[groups] == 0.0f) nodes.push_back(static_cast<int32_t>(i));
-      for (int64_t c = 0; c < line; c += 8) store8(sum + c, load8(sum + c) + weight * load8(from + c));
-    };
-    for (int64_t s = 0; s < job.count; ++s) {
-      const int64_t j = job.rows[s], count = job.readers.counts[j];
-      const int32_t* readers = job.readers.row(j);
-      const float* weights = job.readers.weights(j);
-      const float* from = sizes.data() + s * line;
-      if (j >= begin && j < end) add(j, 1.0f, from);
-      for (int64_t e = 0; e < count; ++e) {
-        if (e + 8 < count) __builtin_prefetch(job.sums + readers[e + 8] * line, 1);
-        if (readers[e] >= begin && readers[e] < end) add(readers[e], weights ? weights[e] : 1.0f, from);
-      }
-    }
-    for (const int32_t i : nodes) {
-      float* sum = job.sums + i * line;
-      if (!job.forced[i] &&
-          is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, groups)))
-        chosen[part].push_back(i);
-      std::fill(sum, sum + line, 0.0f);
-    }
-    std::sort(chosen[part].begin(), chosen[part].end());
-  }
+  std::vector<std::vector<int32_t>> chosen(job.threads);
+#pragma omp parallel for schedule(static, 1) num_threads(job.threads)
+  for (int part = 0; part < job.threads; ++part)
+    chosen[part] = reach_part(job, sizes.data(), job.nodes * part / job.threads,
+                              job.nodes * (part + 1) / job.threads);
   std::vector<int32_t> all;
   for (const auto& part : chosen) all.insert(all.end(), part.begin(), part.end());
   return all;
+}
+
+inline void rewired(const Rewired& job) {
+  const int64_t f = job.features, width = job.groups * f;
+#pragma omp parallel num_threads(job.threads)
+  {
+    std::vector<double> sum(width);
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t r = 0; r < job.count; ++r) {
+      const int64_t i = job.rows[r], count = job.lists.counts[i];
+      const int32_t* neighbours = job.lists.row(i);
+      const float* weights = job.lists.weights(i);
+      std::fill(sum.begin(), sum.end(), 0.0);
+      const auto add = [&](int64_t j, float weight) {
+        const float* z = nullptr;
+        if (job.hop > 0)
+          z = job.states + (j * job.hops + job.hop - 1) * width;
+        else if (job.position[j] >= 0)
+          z = job.before + job.position[j] * width;
+        if (z) {
+          for (int64_t c = 0; c < width; ++c) sum[c] += static_cast<double>(weight * z[c]);
+          return;
+        }
+        for (int64_t g = 0; g < job.groups; ++g) {
+          const float factor = weight / job.scale[j * job.groups + g];
+          for (int64_t c = 0; c < f; ++c) sum[g * f + c] += static_cast<double>(factor * job.x[j * f + c]);
+        }
+      };
+      add(i, 1.0f);
+      for (int64_t e = 0; e < count; ++e) add(neighbours[e], weights ? weights[e] : 1.0f);
+      const float* old = job.states + (i * job.hops + job.hop) * width;
+      float* out = job.out + r * width;
+      const double share = job.inverse_degree[i];
+      for (int64_t c = 0; c < width; ++c) out[c] = static_cast<float>(sum[c] * share - old[c]);
+    }
+  }
 }
 
 inline float largest_of(const float* row, int64_t count) {
@@ -70,48 +138,167 @@ inline float largest_of(const float* row, int64_t count) {
   return largest;
 }
 
-// Add the difference of a node to `out`, and find the largest values for each r.
-inline void add_difference(const Sources& from, int64_t i, float* __restrict out, float* sizes) {
-  constexpr int64_t kAhead = 4;  // rows on their way from memory while others are added
-  const int64_t f = from.features, width = from.groups * f, count = from.lists.counts[i];
+template <typename Value>
+struct Term {
+  const Value* row;
+  float factor;
+};
+
+// Differences to add up; those that are small enough are read in 16 bits, which takes half the time.
+struct Terms {
+  std::vector<Term<float>> whole;
+  std::vector<Term<uint16_t>> half;
+};
+
+constexpr int64_t kChunk = 32;  // rows handed to a thread at a time
+constexpr int64_t kSoon = 8;    // rows whose lists are asked for ahead of time
+
+// Ask for what is known about rows that come up soon: first where their lists are, then the lists.
+inline void prefetch_lists(const Sources& from, const Limits& limits, const int32_t* rows, int64_t left) {
+  if (left > 2 * kSoon) {
+    const int64_t i = rows[2 * kSoon];
+    __builtin_prefetch(from.lists.starts + i);
+    __builtin_prefetch(from.lists.counts + i);
+    __builtin_prefetch(from.inverse_degree + i);
+    __builtin_prefetch(limits.scale + i * from.groups);
+    __builtin_prefetch(limits.largest + i);
+    __builtin_prefetch(limits.dropped + i * limits.stride, 1);
+  }
+  if (left > kSoon) prefetch_row(from.lists.row(rows[kSoon]), from.lists.counts[rows[kSoon]] * 4);
+}
+
+// The differences that reach a node from its neighbours and itself, but for those that are far too small to
+// show; returns how much of what is left out or rounded might show. Most differences are that small.
+inline float collect(const Sources& from, const Limits& limits, int64_t i, Terms& terms) {
+  constexpr float kSmall = 0.1f, kAll = 0.2f;  // shares of what may be dropped: by one difference, by all
+  constexpr float kHalf = 16.0f, kRounding = 0x1p-12f;  // where 16 bits do, and what they lose
+  constexpr size_t kFetched = 6;  // rows that are asked for; the sum itself asks for others
+  const int64_t groups = from.groups, width = groups * from.features, count = from.lists.counts[i];
   const int32_t* neighbours = from.lists.row(i);
   const float* weights = from.lists.weights(i);
-  const float share = from.inverse_degree[i];
-  struct Term {
-    int64_t row;
-    float factor;
-  } terms[kAhead];
-  int64_t seen = 0;
-  const auto add = [&](const Term& term) {
-    const float* __restrict row = from.before + term.row * width;
-    for (int64_t c = 0; c < width; ++c) out[c] += term.factor * row[c];
+  const uint64_t* differs = from.differs;
+  const float share = from.inverse_degree[i], most = limits.tolerance * limits.largest[i];
+  const float allowed = std::min(kAll * most, most - limits.dropped[i * limits.stride]);
+  float scale = 0.0f, lost = 0.0f;
+  for (int64_t g = 0; g < groups; ++g)
+    scale = limits.average ? scale + limits.scale[i * groups + g] / groups
+                           : std::max(scale, limits.scale[i * groups + g]);
+  terms.whole.clear(), terms.half.clear();
+  const auto fetch = [&](const auto* values, size_t place) {
+    if (place < kFetched)
+      for (int64_t c = 0; c < width; c += 64 / sizeof *values) __builtin_prefetch(values + c);
   };
   const auto meet = [&](int64_t j, float weight) {
     const int64_t row = from.position[j];
-    if (row < 0) return;
-    if (seen >= kAhead) add(terms[seen % kAhead]);
-    prefetch_row(from.before + row * width, width * 4);
-    terms[seen++ % kAhead] = {row, weight * share};
+    const float factor = weight * share, size = from.peaks[row] * factor * scale;
+    if (size <= kSmall * most && lost + size <= allowed) {
+      lost += size;
+    } else if (from.halves && size <= kHalf * most && lost + kRounding * size <= allowed) {
+      lost += kRounding * size;
+      const uint16_t* values = from.halves + row * width;
+      fetch(values, terms.half.size());
+      terms.half.push_back({values, factor * from.units[row]});
+    } else {
+      const float* values = from.before + row * width;
+      fetch(values, terms.whole.size());
+      terms.whole.push_back({values, factor});
+    }
   };
-  meet(i, 1.0f);
-  for (int64_t e = 0; e < count; ++e) meet(neighbours[e], weights ? weights[e] : 1.0f);
-  for (int64_t t = std::max<int64_t>(0, seen - kAhead); t < seen; ++t) add(terms[t % kAhead]);
-  for (int64_t g = 0; g < from.groups; ++g) sizes[g] = largest_of(out + g * f, f);
+  if (differs[i >> 6] >> (i & 63) & 1) meet(i, 1.0f);
+  for (int64_t e = 0; e < count; ++e) {
+    const int64_t j = neighbours[e];
+    if (differs[j >> 6] >> (j & 63) & 1) meet(j, weights ? weights[e] : 1.0f);
+  }
+  return lost;
+}
+
+template <int V, typename Value>
+inline void add_terms(const std::vector<Term<Value>>& terms, int64_t column, Float8* sum) {
+  constexpr size_t kAhead = 4;
+  for (size_t t = 0; t < terms.size(); ++t) {
+    if (t + kAhead < terms.size())
+      for (size_t b = 0; b < V * 8 * sizeof(Value); b += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(terms[t + kAhead].row + column) + b);
+    const Value* row = terms[t].row + column;
+    for (int v = 0; v < V; ++v) sum[v] += terms[t].factor * load8(row + 8 * v);
+  }
+}
+
+template <int V>
+inline void add_tile(const Terms& terms, int64_t column, const float* start, float* out) {
+  Float8 sum[V];
+  for (int v = 0; v < V; ++v) sum[v] = start ? load8(start + column + 8 * v) : Float8{};
+  add_terms<V>(terms.whole, column, sum);
+  add_terms<V>(terms.half, column, sum);
+  for (int v = 0; v < V; ++v) store8(out + column + 8 * v, sum[v]);
+}
+
+// out <- start + the sum of the terms; a start of null is zero.
+inline void add_up(const Terms& terms, int64_t width, const float* start, float* out) {
+  int64_t c = 0;
+  for (; c + 64 <= width; c += 64) add_tile<8>(terms, c, start, out);
+  for (; c + 8 <= width; c += 8) add_tile<1>(terms, c, start, out);
+  for (; c < width; ++c) {
+    float sum = start ? start[c] : 0.0f;
+    for (const auto& term : terms.whole) sum += term.factor * term.row[c];
+    for (const auto& term : terms.half) sum += term.factor * widen(term.row[c]);
+    out[c] = sum;
+  }
+}
+
+// A row in 16 bits; returns the power of two that it was divided by.
+inline float halve(const float* row, int64_t width, float largest, uint16_t* out) {
+  if (!(largest > 0x1p-100f)) {
+    std::fill(out, out + width, uint16_t{0});
+    return 0.0f;
+  }
+  const float unit = std::exp2(static_cast<float>(std::ilogb(largest))), inverse = 1.0f / unit;
+  int64_t c = 0;
+#if defined(__F16C__)
+  for (; c + 8 <= width; c += 8)
+    _mm_storeu_si128((__m128i*)(out + c),
+                     _mm256_cvtps_ph((__m256)(load8(row + c) * inverse), _MM_FROUND_TO_NEAREST_INT));
+#endif
+  for (; c < width; ++c) out[c] = narrow(row[c] * inverse);
+  return unit;
+}
+
+// Whether a difference is followed; if so, what it lacks is counted as dropped.
+inline bool settle(const Limits& limits, int64_t i, float size, float lost, bool always) {
+  if (!always && !is_followed(limits, i, size + lost)) return false;
+  limits.dropped[i * limits.stride] += lost;
+  return true;
 }
 
 inline void differences(const Differences& job) {
-  const int64_t groups = job.from.groups, width = groups * job.from.features;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(job.threads)
-  for (int64_t r = 0; r < job.count; ++r) {
-    float* row = job.out + r * width;
-    float* sizes = job.sizes + r * groups;
-    if (r < job.always)
-      std::copy_n(job.edges + r * width, width, row);
-    else
-      std::fill(row, row + width, 0.0f);
-    add_difference(job.from, job.rows[r], row, sizes);
-    job.followed[r] =
-        r < job.always || is_followed(job.limits, job.rows[r], shown(job.limits, job.rows[r], sizes, groups));
+  const int64_t groups = job.from.groups, f = job.from.features, width = groups * f;
+  const int64_t chunks = (job.count + kChunk - 1) / kChunk;
+#pragma omp parallel num_threads(job.threads)
+  {
+    Terms terms, next;
+    float lost = 0.0f, next_lost = 0.0f;
+    const auto prepare = [&](int64_t r) {
+      prefetch_lists(job.from, job.limits, job.rows + r, job.count - r);
+      next_lost = collect(job.from, job.limits, job.rows[r], next);
+    };
+#pragma omp for schedule(dynamic)
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      const int64_t begin = chunk * kChunk, end = std::min(begin + kChunk, job.count);
+      prepare(begin);
+      for (int64_t r = begin; r < end; ++r) {
+        std::swap(terms, next), lost = next_lost;
+        if (r + 1 < end) prepare(r + 1);
+        const int64_t i = job.rows[r];
+        float* row = job.out + r * width;
+        float* sizes = job.sizes + r * groups;
+        add_up(terms, width, r < job.always ? job.edges + r * width : nullptr, row);
+        for (int64_t g = 0; g < groups; ++g) sizes[g] = largest_of(row + g * f, f);
+        job.followed[r] =
+            settle(job.limits, i, shown(job.limits, i, sizes, groups), lost, r < job.always);
+        if (job.followed[r])
+          job.units[r] = halve(row, width, *std::max_element(sizes, sizes + groups), job.halves + r * width);
+      }
+    }
   }
 }
 
@@ -126,144 +313,147 @@ inline float cosine(const float* __restrict x, const float* __restrict z, int64_
   return static_cast<float>(cosine_of(dot, square, norm));
 }
 
-inline float norm_of(const float* x, int64_t f) {
-  return static_cast<float>(std::sqrt(square_of(x, f)));
+// How much a hop weighs by its distance, before weights are normalised.
+inline float weight_of(Weighting weighting, float floor, float distance) {
+  if (weighting == Weighting::softmax) return std::exp(distance);
+  return distance > floor ? distance : 0.0f;
 }
 
-// Weights of the hops 0..K from their distances.
-inline void weigh_hops(const Apply& job, const float* distances, float* weights) {
-  const int64_t hops = job.hops + 1;
-  float total = 0.0f;
-  for (int64_t k = 0; k < hops; ++k) {
-    switch (job.weighting) {
-      case Weighting::last:
-        weights[k] = k == hops - 1;
-        break;
-      case Weighting::average:
-        weights[k] = 1.0f;
-        break;
-      case Weighting::softmax:
-        weights[k] = std::exp(distances[k]);
-        break;
-      case Weighting::linear:
-        weights[k] = distances[k] > job.floor ? distances[k] : 0.0f;
-        break;
-    }
-    total += weights[k];
-  }
-  for (int64_t k = 0; k < hops; ++k) weights[k] = total > 0.0f ? weights[k] / total : 1.0f / hops;
-}
+// A row that is about to be applied: its differences at each hop, those of the last one not added up yet.
+struct Pending {
+  std::vector<const float*> added;
+  Terms terms;
+  float lost = 0.0f;
+  bool reached = false, changed = false;
+};
 
 // The arrays of one thread.
 struct Row {
-  std::vector<float> last, sizes, old, change, distances, weights, before;
-  float norm = 0.0f, norm_before = 0.0f;  // of the node's own features
+  std::vector<float> last, sizes, shares, out;
+  Pending now, next;
 
   Row(int64_t hops, int64_t groups, int64_t f)
-      : last(groups * f),
-        sizes(groups),
-        old(f * hops),
-        change(f),
-        distances(2 * hops + 2),
-        weights(hops + 1),
-        before(hops + 1) {}
+      : last(groups * f), sizes(groups), shares(groups * (hops + 1)), out(groups * f) {
+    now.added.resize(hops), next.added.resize(hops);
+  }
 };
 
-// One r of one row: new states, and what is added to the embedding. Hops without a difference have null in
-// `added`.
-inline void apply_group(const Apply& job, int64_t r, int64_t g, Row& row, const float* const* added) {
-  const int64_t i = job.rows[r], f = job.features, hops = job.hops, groups = job.groups;
-  const int64_t earlier = job.earlier[r];
-  const bool weighs = job.weighting == Weighting::softmax || job.weighting == Weighting::linear;
+// Add the differences to the states of a row, and weigh the hops that they change.
+inline void change_states(const Apply& job, int64_t r, const Row& row) {
+  const int64_t i = job.rows[r], f = job.features, groups = job.groups, width = groups * f;
   const float* x = job.x + i * f;
-  const float* x_before = earlier < 0 ? x : job.x_before + earlier * f;
-  const float scale = job.limits.scale[i * groups + g];
-  const float scale_before = earlier < 0 ? scale : job.scale_before[earlier * groups + g];
-  float* distances = row.distances.data();
-  float* distances_before = distances + hops + 1;
-  const float norm = row.norm, norm_before = row.norm_before;
-  distances[0] = norm > 0.0f, distances_before[0] = norm_before > 0.0f;
-  for (int64_t k = 0; k < hops; ++k) {
-    float* __restrict state = job.states + ((i * hops + k) * groups + g) * f;
-    float* __restrict old = row.old.data() + k * f;
-    std::copy_n(state, f, old);
-    if (weighs) distances_before[k + 1] = cosine(x_before, old, f, norm_before);
-    if (!added[k]) {
-      if (weighs) distances[k + 1] = earlier < 0 ? distances_before[k + 1] : cosine(x, old, f, norm);
-      continue;
-    }
-    const float* __restrict difference = added[k];
-    for (int64_t c = 0; c < f; ++c) state[c] = old[c] + difference[c];
-    if (weighs) distances[k + 1] = cosine(x, state, f, norm);
-  }
-  const bool was_there = scale_before > 0.0f;
-  weigh_hops(job, distances, row.weights.data());
-  weigh_hops(job, distances_before, row.before.data());
-  float* __restrict change = row.change.data();
-  const float before = was_there ? row.before[0] : 0.0f;
-  for (int64_t c = 0; c < f; ++c) change[c] = row.weights[0] * x[c] - before * x_before[c];
-  for (int64_t k = 0; k < hops; ++k) {
-    const float share = scale * row.weights[k + 1];
-    const float less = share - (was_there ? scale_before * row.before[k + 1] : 0.0f);
-    const float* __restrict old = row.old.data() + k * f;
-    for (int64_t c = 0; c < f; ++c) change[c] += less * old[c];
-    if (!added[k]) continue;
-    const float* __restrict difference = added[k];
-    for (int64_t c = 0; c < f; ++c) change[c] += share * difference[c];
+  const float norm = job.weights ? static_cast<float>(std::sqrt(square_of(x, f))) : 0.0f;
+  float* weights = job.weights ? job.weights + i * (job.hops + 1) * groups : nullptr;
+  const bool renewed = job.renewed[r];
+  const auto weigh = [&](float distance) { return weight_of(job.weighting, job.floor, distance); };
+  if (weights && renewed) std::fill(weights, weights + groups, weigh(norm > 0.0f ? 1.0f : 0.0f));
+  for (int64_t k = 0; k < job.hops; ++k) {
+    float* __restrict state = job.states + (i * job.hops + k) * width;
+    const float* __restrict difference = row.now.added[k];
+    if (difference)
+      for (int64_t c = 0; c < width; ++c) state[c] += difference[c];
+    if (weights && (difference || renewed))
+      for (int64_t g = 0; g < groups; ++g)
+        weights[(k + 1) * groups + g] = weigh(cosine(x, state + g * f, f, norm));
   }
 }
 
-inline void apply(const Apply& job) {
-  const int64_t f = job.features, groups = job.groups, width = groups * f, hops = job.hops;
+// What each hop of each r adds to the embedding, per value of z; for hop 0 per value of x.
+inline void find_shares(const Apply& job, int64_t i, float* shares) {
+  const int64_t hops = job.hops + 1, groups = job.groups;
+  const float* weights = job.weights ? job.weights + i * hops * groups : nullptr;
+  const float part = job.limits.average ? 1.0f / groups : 1.0f;
+  for (int64_t g = 0; g < groups; ++g) {
+    float total = 0.0f;
+    for (int64_t k = 0; weights && k < hops; ++k) total += weights[k * groups + g];
+    for (int64_t k = 0; k < hops; ++k) {
+      float share = 1.0f / hops;
+      if (job.weighting == Weighting::last)
+        share = k == hops - 1;
+      else if (total > 0.0f)
+        share = weights[k * groups + g] / total;
+      shares[k * groups + g] = part * share * (k ? job.limits.scale[i * groups + g] : 1.0f);
+    }
+  }
+}
+
+// The embedding of a row from its states.
+inline void embed_row(const Apply& job, int64_t i, Row& row) {
+  const int64_t f = job.features, groups = job.groups, width = groups * f;
   const bool average = job.limits.average;
+  const float* __restrict x = job.x + i * f;
+  float* shares = row.shares.data();
+  find_shares(job, i, shares);
+  for (int64_t g = 0; average && g + 1 < groups; ++g) shares[groups - 1] += shares[g], shares[g] = 0.0f;
+  for (int64_t g = average ? groups - 1 : 0; g < groups; ++g) {
+    float* __restrict out = row.out.data() + (average ? 0 : g * f);
+    for (int64_t c = 0; c < f; ++c) out[c] = shares[g] * x[c];
+  }
+  for (int64_t k = job.weighting == Weighting::last ? std::max<int64_t>(0, job.hops - 1) : 0; k < job.hops;
+       ++k)
+    for (int64_t g = 0; g < groups; ++g) {
+      const float* __restrict z = job.states + (i * job.hops + k) * width + g * f;
+      float* __restrict out = row.out.data() + (average ? 0 : g * f);
+      const float share = shares[(k + 1) * groups + g];
+      for (int64_t c = 0; c < f; ++c) out[c] += share * z[c];
+    }
   const int64_t columns = average ? f : width;
-  const float share = average ? 1.0f / groups : 1.0f;
+  std::copy_n(row.out.data(), columns, job.embedding + i * columns);
+  if (job.maximum)
+    for (int64_t g = 1; g < groups; ++g)
+      for (int64_t c = 0; c < f; ++c) row.out[c] = std::max(row.out[c], row.out[g * f + c]);
+  job.largest[i] = largest_of(row.out.data(), job.maximum ? f : columns);
+}
+
+// Find out what changes a row, and ask for all that it takes.
+inline void prepare(const Apply& job, int64_t r, Pending& row) {
+  const int64_t i = job.rows[r], hops = job.hops, width = job.groups * job.features;
+  row.changed = job.renewed[r];
+  row.reached = hops && job.reached[r];
+  const int32_t* where = job.where + r * std::max<int64_t>(0, hops - 1);
+  for (int64_t k = 0; k + 1 < hops; ++k) {
+    row.added[k] = where[k] < 0 ? nullptr : job.differences[k] + where[k] * width;
+    row.changed |= where[k] >= 0;
+  }
+  if (hops) prefetch_lists(job.last, job.limits, job.rows + r, job.count - r);
+  row.lost = row.reached ? collect(job.last, job.limits, i, row.terms) : 0.0f;
+  const float* states = job.states + i * hops * width;
+  for (int64_t c = 0; c < hops * width; c += 16) __builtin_prefetch(states + c, 1);
+  prefetch_row(job.x + i * job.features, job.features * 4);
+  if (job.weights) prefetch_row(job.weights + i * (hops + 1) * job.groups, (hops + 1) * job.groups * 4);
+}
+
+// Add up the differences of the last hop, and decide whether they are followed.
+inline void finish_last(const Apply& job, int64_t r, Row& row) {
+  const int64_t i = job.rows[r], f = job.features, groups = job.groups;
+  Pending& now = row.now;
+  add_up(now.terms, groups * f, job.extra[r] < 0 ? nullptr : job.edges + job.extra[r] * groups * f,
+         row.last.data());
+  now.added[job.hops - 1] = row.last.data();
+  for (int64_t g = 0; g < groups; ++g) row.sizes[g] = largest_of(row.last.data() + g * f, f);
+  now.changed =
+      settle(job.limits, i, shown(job.limits, i, row.sizes.data(), groups), now.lost, now.changed);
+}
+
+inline void apply(const Apply& job) {
+  const int64_t hops = job.hops, chunks = (job.count + kChunk - 1) / kChunk;
 #pragma omp parallel num_threads(job.threads)
   {
-    Row row(hops, groups, f);
-    std::vector<const float*> added(hops);
-#pragma omp for schedule(dynamic, 16)
-    for (int64_t r = 0; r < job.count; ++r) {
-      const int64_t i = job.rows[r];
-      if (r + 1 < job.count) {
-        const int64_t next = job.rows[r + 1];
-        for (int64_t k = 0; k < hops; ++k) prefetch_row(job.states + (next * hops + k) * width, width * 4);
-        prefetch_row(job.embedding + next * columns, columns * 4);
+    Row row(hops, job.groups, job.features);
+#pragma omp for schedule(dynamic)
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      const int64_t begin = chunk * kChunk, end = std::min(begin + kChunk, job.count);
+      prepare(job, begin, row.next);
+      for (int64_t r = begin; r < end; ++r) {
+        std::swap(row.now, row.next);
+        if (r + 1 < end) prepare(job, r + 1, row.next);
+        if (hops) row.now.added[hops - 1] = nullptr;
+        if (row.now.reached) finish_last(job, r, row);
+        job.touched[r] = row.now.changed;
+        if (!row.now.changed) continue;
+        change_states(job, r, row);
+        embed_row(job, job.rows[r], row);
       }
-      bool changed = job.earlier[r] >= 0;
-      const int32_t* where = job.where + r * std::max<int64_t>(0, hops - 1);
-      for (int64_t k = 0; k + 1 < hops; ++k) changed |= where[k] >= 0;
-      const bool reached = hops && job.reached[r];
-      if (reached) {
-        if (job.extra[r] < 0)
-          std::fill(row.last.begin(), row.last.end(), 0.0f);
-        else
-          std::copy_n(job.edges + job.extra[r] * width, width, row.last.data());
-        add_difference(job.last, i, row.last.data(), row.sizes.data());
-        changed = changed || is_followed(job.limits, i, shown(job.limits, i, row.sizes.data(), groups));
-      }
-      job.touched[r] = changed;
-      if (!changed) continue;
-      float* embedding = job.embedding + i * columns;
-      row.norm = norm_of(job.x + i * f, f);
-      row.norm_before = job.earlier[r] < 0 ? row.norm : norm_of(job.x_before + job.earlier[r] * f, f);
-      for (int64_t g = 0; g < groups; ++g) {
-        for (int64_t k = 0; k + 1 < hops; ++k)
-          added[k] = where[k] < 0 ? nullptr : job.differences[k] + where[k] * width + g * f;
-
-        if (hops) added[hops - 1] = reached ? row.last.data() + g * f : nullptr;
-        apply_group(job, r, g, row, added.data());
-        float* __restrict to = average ? embedding : embedding + g * f;
-        for (int64_t c = 0; c < f; ++c) to[c] += share * row.change[c];
-      }
-      if (!job.maximum) {
-        job.largest[i] = largest_of(embedding, columns);
-        continue;
-      }
-      std::copy_n(embedding, f, row.change.data());
-      for (int64_t g = 1; g < groups; ++g)
-        for (int64_t c = 0; c < f; ++c) row.change[c] = std::max(row.change[c], embedding[g * f + c]);
-      job.largest[i] = largest_of(row.change.data(), f);
     }
   }
 }
@@ -272,11 +462,17 @@ inline void pack(const Pack& job) {
   const int64_t width = job.groups * job.features;
 #pragma omp parallel for schedule(static) num_threads(job.threads)
   for (int64_t i = job.begin; i < job.end; ++i) {
-    const float* __restrict from = job.state + i * job.stride;
-    float* __restrict to =
-        job.states + ((i * job.hops + job.hop) * job.all_groups + job.first) * job.features;
-    for (int64_t c = 0; c < width; ++c) to[c] = from[c] * job.unit;
+    if (job.hop > 0) {
+      const float* __restrict from = job.state + i * job.stride;
+      float* __restrict to =
+          job.states + ((i * job.hops + job.hop - 1) * job.all_groups + job.first) * job.features;
+      for (int64_t c = 0; c < width; ++c) to[c] = from[c] * job.unit;
+    }
+    if (!job.weights) continue;
+    float* weights = job.weights + (i * (job.hops + 1) + job.hop) * job.all_groups + job.first;
+    for (int64_t g = 0; g < job.groups; ++g)
+      weights[g] = weight_of(job.weighting, job.floor, job.distances[i * job.groups + g]);
   }
 }
 
-const SpreadKernels spread_kernels = {&reach, &differences, &apply, &pack};
+const SpreadKernels spread_kernels = {&reach, &rewired, &differences, &apply, &pack};
