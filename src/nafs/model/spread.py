@@ -81,7 +81,7 @@ class Differences:
     """Differences of Z at one hop, and the largest absolute value of each node and r.
 
     ``places`` are the rows of ``nodes`` in ``values``, which may hold other rows too; ``peaks`` are the
-    largest values of all its rows. ``halves`` are the values in 16 bits, divided by the ``units`` of their rows.
+    largest values of all its rows. ``halves`` are the values in 16 bits, divided by ``units``, one per row.
     """
 
     nodes: NDArray[np.int32]
