@@ -278,6 +278,8 @@ def test_a_server_answers_for_each_node_and_only_for_itself():
         with pytest.raises(urllib.error.HTTPError) as failed:
             urllib.request.urlopen(request)
         assert failed.value.code == 403, "another site's name for this machine"
+        with pytest.raises(InputError, match="cannot be used"):
+            PageServer(data, embedding, graph, server.server_address[1])
         failed.value.close()
         server.shutdown()
 

@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import Annotated
 
-from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import results
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command, flag
@@ -48,9 +47,11 @@ def explore(
     """
     import webbrowser
 
-    if port is not None and not 0 <= port < 65536:
-        raise InputError(Parameter("port"), f" must lie between 0 and 65535; got {port}")
     run = printing.start()
+    if port is not None:
+        from nafs.report.server import check_port
+
+        check_port(port)
     served = port is not None
     gathered = gather(run, name, reading, embedding, running, page, scratch_dir=None, details=not served)
     n = len(gathered.embedding)

@@ -7,12 +7,14 @@ a browser. Neighbours are computed when a node is selected; texts stay in a Parq
 from __future__ import annotations
 
 import json
+import socket
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
+from nafs._support.errors import InputError, Parameter
 from nafs.embedding import Embedding
 from nafs.graph import Graph
 from nafs.report.neighbours import LINKS, NEAREST, SUGGESTED, suggestions
@@ -24,6 +26,21 @@ from nafs.similarity.nearest import unit_rows
 LOOPBACK = "127.0.0.1"
 MATCHES = 12  # of a search
 MOST_WORDS = 200  # letters of a search
+
+
+def check_port(port: int) -> None:
+    """Raise if no server can listen on a port of this machine."""
+    if not 0 <= port < 65536:
+        raise InputError(Parameter("port"), f" must lie between 0 and 65535; got {port}")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError as error:
+            raise InputError(
+                f"port {port} cannot be used ({error.strerror}); choose another, or any free one with ",
+                Parameter("port", 0),
+            ) from None
 
 
 class PageServer(ThreadingHTTPServer):
@@ -44,12 +61,13 @@ class PageServer(ThreadingHTTPServer):
     def __init__(
         self, data: dict[str, Any], embedding: Embedding, graph: Graph | None = None, port: int = 0
     ) -> None:
-        super().__init__((LOOPBACK, port), _Handler)
-        self.page = render_for_server("data").encode()
+        check_port(port)
         columns = list(data["columns"])
         self.texts = TextTable(
             {i: column["values"] for i, column in enumerate(columns) if column["kind"] == "text"}
         )
+        super().__init__((LOOPBACK, port), _Handler)
+        self.page = render_for_server("data").encode()
         for i in self.texts.columns:
             columns[i] = {name: value for name, value in columns[i].items() if name != "values"}
         self.packed = pack(data | {"server": True, "detailsNote": "", "columns": columns})
