@@ -29,3 +29,11 @@ def test_metadata_that_is_no_record_is_left_alone(tmp_path, about):
     (tmp_path / "y.ids.csv").write_text("id\na\nb\n")
     (tmp_path / "y.json").write_text(about)
     assert read_embedding(tmp_path / "y.npy")[3] == {}
+
+
+def test_doubtful_ids_name_no_option_that_is_not_there(tmp_path):
+    (tmp_path / "z.csv").write_text("source,target\na,b\nb,c\n")
+    with pytest.raises(
+        InputError, match=r"'source' and 'target' could .* name the right column with the header 'id'"
+    ):
+        read_embedding(tmp_path / "z.csv")

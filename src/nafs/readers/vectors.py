@@ -83,7 +83,7 @@ def _read_file(
         table, about = NodeTable(ids, matrix, labels=values, where=name), _parsed_about(settings, name)
     else:
         options = TableOptions(bounds=bounds_of(memory_limit, None, [name]))
-        table = read_nodes(name, options, known=known, numbers_only=True)
+        table = _read_table(name, options, known)
         if table.features is None:
             raise InputError(f"{name}: there are no columns of numbers in it")
         matrix, about = table.features, _parquet_about(name) if is_parquet(name) else {}
@@ -100,6 +100,17 @@ def _read_file(
     if labels is not None and labels.null_count == len(labels):  # labels of other nodes
         labels = None
     return _checked(np.asarray(matrix)[places], name), graph.id_array, labels, about
+
+
+def _read_table(name: str, options: TableOptions, known: Any) -> NodeTable:
+    try:
+        return read_nodes(name, options, known=known, numbers_only=True)
+    except InputError as error:
+        if error.parameter != "id_column":
+            raise
+        raise InputError(
+            error.render(lambda _: "the header 'id'")
+        ) from None  # embeddings have no such option
 
 
 def _refuse_other_files(name: str) -> None:
