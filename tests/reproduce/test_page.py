@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nafs.reproduce import efficiency, quality, scalability
+from nafs.reproduce import efficiency, quality, quality_noise, scalability
 from nafs.reproduce.comparison import LINKS
 from nafs.reproduce.page import update_page
 from nafs.reproduce.quality_page import update_page as update_quality_page
@@ -69,13 +69,19 @@ def test_the_quality_page_is_generated_from_cells(tmp_path):
     }
     (tmp_path / CELLS).write_text(json.dumps(cells))
     store = Store(tmp_path)
-    store.keep(quality.number_key("wiki"), {"classes": [17.0], "chosen": [4.0], "agreement": [0.5]})
-    names = ("clustering", "links", "classification", "numbers", "halves", "clustering-steps")
+    number = {"classes": [17.0], "chosen": [4.0], "agreement": [0.5], "by chance": [0.2], "doubtful": [0.0]}
+    store.keep(quality.number_key("wiki"), number)
+    store.keep(
+        quality_noise.cells()[0].key,
+        {"agreement": [0.1, 0.3], "by chance": [0.2, 0.4], "doubtful": [1.0, 0.0]},
+    )
+    names = ("noise", "clustering", "links", "classification", "numbers", "halves", "clustering-steps")
     page = "".join(f"<!-- {name} -->\nold\n<!-- /{name} -->\n" for name in names)
     text = update_quality_page(page, store)
     assert "old" not in text
     assert "| cora | 76 / 61 / 55 | 60.0 / 60.0 / 60.0 | 0.0 / 0.0 / 0.0 | 1 |" in text
-    assert "| wiki | 17 | 4 | no | 0.50 |" in text
+    assert "| wiki | 17 | 4 | no | 0.50 | 0.20 | no |" in text
+    assert "16 features | 0.10 to 0.30 | 0.20 to 0.40 | 1 of 2 |" in text
     assert "| best by half 1 | + consensus over hops: auto | 60.0 | 60.0 |" in text
     assert update_quality_page(text, store) == text
 

@@ -19,6 +19,7 @@ from nafs.reproduce import (
     maps,
     published,
     quality,
+    quality_noise,
     scalability,
     smoothing_speed,
     sparsity,
@@ -55,6 +56,8 @@ def small():
             patch.setattr(module, "dataset", lambda name: Dataset(name, "a stand-in", graph, split))
         patch.setattr(quality, "data_of", lambda name: Dataset(name, "a stand-in", graph, split))
         patch.setattr(quality, "present", lambda names: list(names[:2]))
+        patch.setattr(quality_noise, "GRAPHS", {"a stand-in": lambda _: graph})
+        patch.setattr(quality_noise, "NUMBERS", (2,))
         patch.setattr(arxiv, "is_present", lambda _: True)
         patch.setattr(smoothing_speed, "GROUPS", {"degree below 9": (0, 9), "all nodes": (0, np.inf)})
         patch.setattr(maps, "HOPS", (0, 5))

@@ -23,6 +23,7 @@ from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.further import further_graphs, load_further
+from nafs.reproduce.quality_noise import cells as noise_cells
 from nafs.reproduce.store import Store, Values, percent
 from nafs.reproduce.target import Cell, Effort, Target, dataset
 from nafs.tasks import (
@@ -157,6 +158,8 @@ def _number(name: str) -> Values:
         "classes": [float(_classes_of(graph))],
         "chosen": [float(clustering.n_clusters)],
         "agreement": [clustering.agreement],
+        "by chance": [clustering.by_chance],
+        "doubtful": [float(clustering.doubtful)],
         "numbers": [float(number) for number in clustering.numbers],
         "curve": list(clustering.numbers.values()),
     }
@@ -213,7 +216,7 @@ def _cells(effort: Effort) -> list[Cell]:
     ]
     numbers = [Cell(number_key(name), partial(_number, name)) for name in present(NAMES)]
     first = [cell for is_later, cell in by_step if not is_later]
-    return [*first, *numbers, *(cell for is_later, cell in by_step if is_later)]
+    return [*first, *numbers, *noise_cells(), *(cell for is_later, cell in by_step if is_later)]
 
 
 def mean_of(values: Sequence[Any]) -> str:

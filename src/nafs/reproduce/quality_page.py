@@ -8,6 +8,7 @@ import numpy as np
 
 from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import CLASSIFIED, HALVES, NAMES, TASKS, Step, Task, number_key
+from nafs.reproduce.quality_noise import rows_of
 from nafs.reproduce.store import Store, Values
 
 SEEDS = 10
@@ -37,7 +38,7 @@ AIMS: dict[str, dict[str, tuple[float, ...]]] = {
 
 def update_page(text: str, store: Store) -> str:
     """The page with its tables generated from the measured cells."""
-    tables = {"numbers": _numbers(store), "halves": _halves(store)}
+    tables = {"numbers": _numbers(store), "noise": _noise(store), "halves": _halves(store)}
     for task in TASKS:
         tables[task.name] = _auto(store, task)
         tables[f"{task.name}-steps"] = _steps(store, task, task.metrics[:3])
@@ -130,5 +131,11 @@ def _numbers(store: Store) -> list[str]:
         if key in store:
             classes, chosen = (int(store[key][value][0]) for value in ("classes", "chosen"))
             within = "yes" if abs(classes - chosen) <= 2 else "no"
-            rows.append([name, str(classes), str(chosen), within, f"{store[key]['agreement'][0]:.2f}"])
-    return markdown(["data set", "classes", "chosen", "within 2", "agreement"], rows)
+            shown = [f"{store[key].get(value, [np.nan])[0]:.2f}" for value in ("agreement", "by chance")]
+            doubtful = "yes" if store[key].get("doubtful", [0.0])[0] else "no"
+            rows.append([name, str(classes), str(chosen), within, *shown, doubtful])
+    return markdown(["data set", "classes", "chosen", "within 2", "agreement", "by chance", "doubtful"], rows)
+
+
+def _noise(store: Store) -> list[str]:
+    return markdown(["graph without clusters", "agreement", "by chance", "called doubtful"], rows_of(store))
