@@ -105,12 +105,13 @@ def test_the_command_does_not_try_structural_columns_for_a_model(tmp_path):
     assert Model.load(tmp_path / "model").settings["structure"] == "none"
 
 
-def test_a_full_run_stays_within_a_limit(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("limit", "reason"), [(1000, "these changes need"), (20_000, "full run")])
+def test_an_update_stays_within_a_limit(tmp_path, monkeypatch, limit, reason):
     model_of(0, METHOD).save(tmp_path / "model")
     monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
-    small = Model.load(tmp_path / "model", n_threads=1, memory_limit=1000)
+    small = Model.load(tmp_path / "model", n_threads=1, memory_limit=limit)
     before = small.matrix.copy()
-    with pytest.raises(MemoryLimitError, match="full run"):
+    with pytest.raises(MemoryLimitError, match=reason):
         small.update(edges=(["n1"], ["new"]))
     np.testing.assert_array_equal(small.matrix, before)
     assert Model.load(tmp_path / "model", memory_limit="1GB").update(edges=(["n1"], ["new"])).full

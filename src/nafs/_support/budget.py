@@ -13,6 +13,7 @@ from typing import Any
 
 from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, Parameter, Part
 from nafs._support.mapped import is_mapped
+from nafs._support.meter import resident
 
 LIMIT = Parameter("memory_limit")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -50,6 +51,17 @@ def left_of(limit: int | None, *arrays: Any) -> int | None:
     remaining = limit - program - sum(int(array.nbytes) for array in arrays if not is_mapped(array))
     check_limit(limit - remaining, limit, "the program and its input take", "raise it")
     return remaining
+
+
+def left_now(limit: int | None) -> int | None:
+    """What a limit leaves besides all memory that the program holds now.
+
+    The library's limits are about what a call adds, so they are left whole.
+    """
+    program = program_bytes(limit)
+    if limit is None or not program:
+        return limit
+    return limit - max(program, resident("RssAnon") or 0)
 
 
 def parse_memory(limit: Any) -> int | None:

@@ -35,7 +35,7 @@ def metered(work: Callable[[], Result]) -> tuple[Result, dict[str, float]]:
     start, worked = time.perf_counter(), time.process_time()
     result = work()
     cost = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - worked}
-    peak = _resident("VmHWM")
+    peak = resident("VmHWM")
     if held is not None and peak is not None:
         cost["bytes"] = float(max(0, peak - held))
     return result, cost
@@ -53,10 +53,11 @@ def _forget_peak() -> int | None:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         return None
-    return _resident("VmRSS")
+    return resident("VmRSS")
 
 
-def _resident(field: str) -> int | None:
+def resident(field: str) -> int | None:
+    """Bytes of memory of this process, on Linux: a field of its status such as "RssAnon"."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nafs._support.atomic import check_target
-from nafs._support.budget import check_limit, show_bytes
+from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, OutputExistsError, Parameter
 from nafs._support.scratch import Allocate, scratch_in
 from nafs.cli.console import Run
@@ -17,7 +17,6 @@ from nafs.cli.embedding_options import RunOptions
 from nafs.cli.reading import Reading
 from nafs.graph import Graph
 from nafs.model import Model, check_decision, is_saved_model, kept_nbytes
-from nafs.model.states import run_nbytes
 from nafs.pipeline import Decision
 
 _AGAIN = ("source", "target", "id_column", "id_type", "delimiter", "header", "comment", "missing")
@@ -58,11 +57,8 @@ def announce_model(run: Run, decision: Decision, graph: Graph, folder: str) -> N
 
 def build_model(run: Run, decision: Decision, graph: Graph, folder: str, reading: Reading) -> Model:
     """Compute the embedding and keep the states."""
-    width, method = decision.problem.size.n_columns, decision.method
+    method = decision.method
     limit = decision.job.settings.resources.limit
-    needed = decision.problem.held + run_nbytes(graph.n_nodes, width, method, 1)
-    needed += graph.n_nodes * 4 * width
-    check_limit(needed, limit, "keeping a model needs", "raise the limit, or reduce the width")
     allocate: Allocate = np.zeros if limit is None else scratch_in(Path(folder).resolve().parent)
     total = (method.n_hops + 1) * graph.n_nodes
     with run.stage("smooth", total=1.0) as advance:

@@ -159,7 +159,11 @@ def update(
     with run.stage("update"), stdin_as_file(paths) as (named, _):
         files = Files(**dict(zip((entry.name for entry in fields(changes)), named, strict=True)))
         report, notes = update_from_files(
-            kept, files, kept.settings.get("reading", {}), overrides=reading.overrides
+            kept,
+            files,
+            kept.settings.get("reading", {}),
+            overrides=reading.overrides,
+            memory_limit=memory_limit,
         )
     run.notes += notes
     with run.stage("write"):

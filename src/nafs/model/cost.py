@@ -19,7 +19,7 @@ FIXED_FULL = 6e6  # a full run: the same, and new arrays
 
 
 class TooMuchError(Exception):
-    """Raised if so much changes that a full run is cheaper."""
+    """Raised if so much changes that a full run is cheaper, or takes less memory."""
 
 
 @dataclass
@@ -33,8 +33,12 @@ class Work:
     n_hops : int
     most : float
         Estimated time of a full run.
-    seconds : float
-        Estimated time of the update so far.
+    time : float
+        Estimated time of the update so far, in seconds.
+    room : float
+        Bytes of memory that the update may take; a full run writes block by block.
+    held : int
+        Bytes that it holds so far.
 
     Examples
     --------
@@ -49,6 +53,8 @@ class Work:
     n_hops: int
     most: float = float("inf")
     time: float = FIXED / 1e9
+    room: float = float("inf")
+    held: int = 0
 
     def push(self, n_entries: int) -> None:
         """Differences are about to be pushed along this many entries."""
@@ -65,6 +71,12 @@ class Work:
         if self.time + cost * n_left / 1e9 > self.most:
             raise TooMuchError
         self._add(cost)
+
+    def hold(self, nbytes: int, *, for_now: int = 0) -> None:
+        """Arrays of some bytes are about to be allocated, and others that are freed soon."""
+        self.held += nbytes
+        if self.held + for_now > self.room:
+            raise TooMuchError
 
     def _add(self, nanoseconds: float) -> None:
         self.time += nanoseconds / 1e9

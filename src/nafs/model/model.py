@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.budget import left_of, parse_memory
+from nafs._support.budget import parse_memory
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, Graph
 from nafs.graph.ids import as_numpy, id_column
@@ -19,7 +19,7 @@ from nafs.model.new_node import embed_one
 from nafs.model.recipe import Recipe
 from nafs.model.report import UpdateReport
 from nafs.model.request import read_request
-from nafs.model.requirements import check_decision, needs_features, without_structure
+from nafs.model.requirements import check_decision, check_room, needs_features, without_structure
 from nafs.model.saving import Parts, load_parts, save_parts
 from nafs.model.states import Kept, Tick, run_in_full, with_spare
 from nafs.model.storage import Place
@@ -129,8 +129,8 @@ class Model:
         check_decision(decision)
         method, resources = decision.method, decision.job.settings.resources
         preparation, features, lost = prepare_features(decision)
+        limit = check_room(decision, features.shape[1])
         kept = Kept.empty(with_spare(graph.n_nodes), features.shape[1], method, allocate)
-        limit = None if resources.limit is None else resources.limit - decision.problem.held
         _run(kept, graph.adjacency, features, method, resources.threads, limit, progress)
         choice = replace(decision.choice, reasons=(*decision.choice.reasons, *lost))
         parts = Parts(
@@ -313,7 +313,7 @@ class Model:
         -------
         Model
         """
-        limit = left_of(parse_memory(memory_limit))
+        limit = parse_memory(memory_limit)
         threads = check_threads(n_threads)
         return cls(*load_parts(Path(folder), n_threads=threads, limit=limit, allocate=allocate))
 

@@ -48,6 +48,9 @@ class Rewritten:
         return degrees
 
 
+LISTED = 48  # bytes of memory for each entry while entries are listed
+
+
 class NeighborLists:
     """The rows of an adjacency matrix, ascending.
 

@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from nafs._support.budget import check_limit, left_now, parse_memory
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.ids import positions, same_kind
 from nafs.graph.node_columns import listed_values
 from nafs.model.model import Model
 from nafs.model.recipe import columns_of
 from nafs.model.report import UpdateReport
-from nafs.readers.database import one_database
+from nafs.readers.database import Bounds, bounds_of, one_database
 from nafs.readers.edge_tables import read_edges
 from nafs.readers.node_tables import read_rows
 from nafs.readers.spool import readable
 from nafs.readers.tables import Table, TableOptions
+
+_READING = 40 << 20  # bytes of memory that the database takes for small tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,7 @@ def update_from_files(
     *,
     overrides: Mapping[str, Any] | None = None,
     tolerance: float | None = None,
+    memory_limit: int | str | None = None,
 ) -> tuple[UpdateReport, list[str]]:
     """Update a model from tables; returns what was done and notes on how the tables were read.
 
@@ -52,6 +56,8 @@ def update_from_files(
         Options that replace them. Columns that a table does not have are errors.
     tolerance : float, optional
         As in :meth:`Model.update`.
+    memory_limit : int or str, optional
+        Tables that are too large for it are read through temporary files.
     """
     if files == Files():
         raise InputError(
@@ -67,7 +73,12 @@ def update_from_files(
     names = [entry.name for entry in fields(files)]
     with one_database(), readable(*(getattr(files, name) for name in names)) as (paths, original):
         copies = Files(**dict(zip(names, paths, strict=True)))
-        report, notes = _update(model, copies, reading, overrides, tolerance)
+        limit = parse_memory(memory_limit)
+        room = left_now(limit)
+        if limit is not None and room is not None and room < limit:  # a command's limit
+            check_limit(limit - room + _READING, limit, "reading the tables needs", "raise it")
+        bounds = bounds_of(limit, None, paths)
+        report, notes = _update(model, copies, reading, overrides, tolerance, bounds)
         return report, [original(note) for note in notes]
 
 
@@ -77,13 +88,14 @@ def _update(
     reading: Mapping[str, Any],
     overrides: Mapping[str, Any] | None,
     tolerance: float | None,
+    bounds: Bounds | None,
 ) -> tuple[UpdateReport, list[str]]:
     chosen = dict(reading) | dict(overrides or {})
     options = TableOptions(
         chosen.get("delimiter"),
         chosen.get("header"),
         chosen.get("comment"),
-        None,
+        bounds,
         chosen.get("id_type", "auto"),
     )
 

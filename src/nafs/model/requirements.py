@@ -1,10 +1,13 @@
-"""What a model that can be updated cannot do: structural columns, and engines other than memory."""
+"""What a model that can be updated requires: features of its own, the engine in memory, enough memory."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from nafs._support.budget import check_limit, left_now
 from nafs._support.errors import InputError, Parameter
+from nafs.model.neighbors import LISTED
+from nafs.model.states import run_nbytes
 from nafs.pipeline import Decision, Settings
 from nafs.smoothing.method import AUTO
 
@@ -44,3 +47,21 @@ def needs_features() -> InputError:
         "everywhere with every edge: pass features, and ",
         Parameter("structure", "none"),
     )
+
+
+def check_room(decision: Decision, n_columns: int) -> int | None:
+    """Bytes that the memory limit leaves for a full run; raises if that is too little.
+
+    Called when the features are prepared, before anything else is computed.
+    """
+    limit, graph = decision.job.settings.resources.limit, decision.job.adjacency
+    room = left_now(limit)
+    if limit is None or room is None:
+        return None
+    if room == limit:  # a limit of the library
+        room -= decision.problem.held
+    listed = LISTED * graph.n_stored  # when the model is saved
+    needed = max(listed, run_nbytes(graph.n_nodes, n_columns, decision.method, 1))
+    hint = "raise the limit, or reduce the width"
+    check_limit(limit - room + needed, limit, "keeping a model needs", hint)
+    return room

@@ -16,7 +16,7 @@ from nafs._support.scratch import Allocate
 from nafs.graph import Graph
 from nafs.model.drift import Drift
 from nafs.model.journal import LIST_ARRAYS, Journal, check_change
-from nafs.model.neighbors import Rewritten
+from nafs.model.neighbors import LISTED, Rewritten
 from nafs.model.recipe import Recipe
 from nafs.model.request import Nodes
 from nafs.model.storage import (
@@ -52,7 +52,9 @@ def save_parts(store: Store, parts: Parts, place: Place | None, folder: Path, *,
     if place is not None and not (is_saved_model(folder) and folder.resolve() == place.folder):
         place = None
     journal = store.journal
-    if place and journal and (journal.empty or append(place, *_changes(store, parts.drift, journal))):
+    if place and journal and journal.empty:
+        return place
+    if place and journal and _fits(store, journal) and append(place, *_changes(store, parts.drift, journal)):
         store.journal = Journal(len(store.nodes.ids))
         return place
     recipe, arrays = parts.recipe.to_plain()
@@ -78,6 +80,16 @@ def save_parts(store: Store, parts: Parts, place: Place | None, folder: Path, *,
     )
     store.journal = Journal(n)
     return place
+
+
+def _fits(store: Store, journal: Journal) -> bool:
+    """Whether the changed rows fit into the memory limit; a whole model is written block by block."""
+    room = store.room()
+    if room is None:
+        return True
+    row = sum(array.nbytes // max(1, len(array)) for array in store.kept.arrays().values())
+    lists = sum(int(store.lists.counts[journal.list_rows(name)].sum()) for name in ("lists", "readers"))
+    return len(journal.rows()) * row + LISTED * lists <= room
 
 
 def load_parts(

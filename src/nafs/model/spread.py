@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from nafs.model import _updates
 from nafs.model.cost import Work
-from nafs.model.neighbors import NeighborLists
-from nafs.model.states import Kept
+from nafs.model.neighbors import LISTED, NeighborLists
+from nafs.model.states import Kept, changed_nbytes
 from nafs.smoothing.distances import distance_named
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
@@ -150,6 +150,10 @@ class Spreading:
         own_lists = lists.for_kernel()
         who_reads = own_lists if readers is lists else readers.for_kernel()
         rewired = change.rewired
+        row = 4 * groups * f  # bytes
+        entries = int(lists.counts[rewired].sum()) + len(rewired)
+        around = LISTED * entries + row * (2 * min(entries, kept.capacity) + 3 * len(rewired))
+        work.hold(len(change.nodes) * row, for_now=3 * len(change.nodes) * row)
         latest = _first(change, kept)
         result = Spread([latest], np.zeros(0, np.int32), np.zeros((0, groups * f), np.float32))
         self._forced[rewired] = 1
@@ -170,8 +174,14 @@ class Spreading:
                 )
                 reached = np.concatenate([rewired, reached])
                 work.follow(int(lists.counts[reached].sum()), len(reached), hops - k)
+                last = k == hops - 1
+                changed = sum(len(hop.nodes) for hop in result.hops) + len(reached)
+                held = len(reached) * row * 2  # differences, and again in 16 bits, with some room
+                if last:
+                    held = changed_nbytes(kept.arrays().values(), changed)
+                work.hold(held, for_now=around)
                 from_edges = self._from_changed_edges(change, kept, own_lists, k)
-                if k == hops - 1:
+                if last:
                     result.reached, result.from_edges = reached, from_edges
                     break
                 values, halves = self._buffers_of(k, len(reached), groups * f)

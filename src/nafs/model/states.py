@@ -7,8 +7,9 @@ float32: 16 bits are too coarse for updates that equal a full run to 1e-5, even 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from mmap import PAGESIZE
 from typing import Any
 
 import numpy as np
@@ -202,7 +203,14 @@ def blocks(n_rows: int, n_columns: int) -> list[tuple[int, int]]:
 
 def run_nbytes(n_nodes: int, n_columns: int, method: Method, groups: int) -> int:
     """Bytes that a full run needs besides what is kept, with this many r's at a time."""
-    return Layout(n_nodes, n_columns, groups).nbytes(method)
+    block = min(_VALUES, n_nodes * kept_columns(n_columns, method))
+    return Layout(n_nodes, n_columns, groups).nbytes(method) + 8 * block + 8 * n_nodes * len(method.r)
+
+
+def changed_nbytes(arrays: Iterable[NDArray[Any]], n_rows: int) -> int:
+    """Bytes of memory that changing some rows takes where the arrays are mapped from files: whole pages."""
+    sizes = [(array.nbytes, array.nbytes // max(1, len(array))) for array in arrays]
+    return sum(min(nbytes, n_rows * (row + 2 * PAGESIZE)) for nbytes, row in sizes)
 
 
 def run_in_full(

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.budget import check_limit
+from nafs._support.budget import check_limit, left_now
 from nafs._support.errors import InputError
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Graph
 from nafs.model.journal import Journal
-from nafs.model.neighbors import NeighborLists
+from nafs.model.neighbors import LISTED, NeighborLists
 from nafs.model.request import Nodes
 from nafs.model.spread import Spreading
 from nafs.model.states import Kept, blocks, combined, run_in_full, run_nbytes, with_spare
@@ -71,11 +71,28 @@ class Store:
         alive = self.nodes.alive
         return self.nodes.ids if alive.all() else self.nodes.ids.filter(pa.array(alive))
 
+    def room(self) -> int | None:
+        """Bytes of memory that the limit leaves now; None without a limit."""
+        return left_now(self._limit)
+
+    def check_room(self, needed: int, purpose: str, hint: str) -> None:
+        """Raise if the limit leaves less than this many bytes."""
+        room = self.room()
+        if self._limit is not None and room is not None:
+            check_limit(self._limit - room + needed, self._limit, purpose, hint)
+
     def matrix(self) -> NDArray[np.float32]:
         """The embedding of the present nodes."""
         alive = self.nodes.alive
         rows = self.kept.embedding[: len(alive)]
-        return combined(rows if alive.all() else rows[alive], self.method)
+        if self._limit is None or (alive.all() and self.method.ensemble != "max"):
+            return combined(rows if alive.all() else rows[alive], self.method)
+        places = np.flatnonzero(alive)
+        width = combined(rows[:1], self.method).shape[1]
+        matrix = self._allocate((len(places), width), np.float32)
+        for top, bottom in blocks(len(places), rows.shape[1]):
+            matrix[top:bottom] = combined(rows[places[top:bottom]], self.method)
+        return matrix
 
     def graph(self) -> Graph:
         """The graph of the present nodes, with its features."""
@@ -97,14 +114,13 @@ class Store:
 
     def full_run(self, alive: NDArray[np.bool_]) -> tuple[Kept, Adjacency]:
         """Compute everything from the present edges and features, in new arrays, without removed nodes."""
-        graph = self.lists.to_adjacency(alive, directed=self.directed)
-        old = self.kept.features
-        limit = self._limit
+        old, limit = self.kept.features, self.room()
         if limit is not None:
-            held = graph.nbytes + self.lists.nbytes
-            needed = held + run_nbytes(graph.n_nodes, old.shape[1], self.method, 1)
-            check_limit(needed, limit, "the changes require a full run, which needs", "raise it")
-            limit -= held
+            listed = LISTED * self.lists.n_stored  # more than the graph itself
+            needed = listed + run_nbytes(int(alive.sum()), old.shape[1], self.method, 1)
+            self.check_room(needed, "the changes require a full run, which needs", "raise it")
+            limit -= listed
+        graph = self.lists.to_adjacency(alive, directed=self.directed)
         kept = Kept.empty(with_spare(graph.n_nodes), old.shape[1], self.method, self._allocate)
         rows = np.flatnonzero(alive)
         for top, bottom in blocks(len(rows), old.shape[1]):

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.model.cost import TooMuchError, Work, full_time
+from nafs.model.neighbors import LISTED
 from nafs.model.request import Request
 from nafs.model.spread import Change, Spread
+from nafs.model.states import changed_nbytes
 from nafs.model.store import Store
 from nafs.model.undo import Undo, uninterrupted
 from nafs.smoothing import _kernel
@@ -43,6 +45,7 @@ def carry_out(store: Store, request: Request, tolerance: float) -> Outcome:
     After an error or Ctrl-C everything is as before.
     """
     store.grow(len(request.nodes.ids))
+    _check_room(store, request)
     undo = Undo()
     try:
         change = _stage(store, request, undo)
@@ -68,6 +71,19 @@ def carry_out(store: Store, request: Request, tolerance: float) -> Outcome:
             raise
     changed = len(np.setdiff1d(change.nodes, request.fresh))
     return Outcome(rows, changed, spread is None, why)
+
+
+def _check_room(store: Store, request: Request) -> None:
+    """Raise if changing edges and features alone would take more memory than the limit leaves."""
+    kept = store.kept
+    rows = np.unique(
+        np.concatenate([request.pairs.readers, request.fresh, request.refeatured, request.removed])
+    )
+    entries = int(store.lists.counts[rows].sum()) + len(request.pairs)
+    needed = 2 * LISTED * entries * (1 if store.readers is store.lists else 2)
+    arrays = (kept.features, kept.degrees, kept.scale, kept.inverse_degree)
+    needed += changed_nbytes(arrays, len(rows)) + 3 * len(rows) * 4 * kept.features.shape[1]
+    store.check_room(needed, "these changes need", "raise it, or update in smaller steps")
 
 
 def _stage(store: Store, request: Request, undo: Undo) -> Change:
@@ -114,10 +130,13 @@ def _follow(store: Store, change: Change, tolerance: float) -> tuple[Spread | No
         return None, f"any change moves the stationary state, which the distance {method.distance!r} uses"
     n_values = kept.states[0, :1].size
     full = full_time(len(store.nodes.ids), lists.n_stored, n_values, method.n_hops)
-    work = Work(n_values, method.n_hops, full)
+    room = store.room()
+    work = Work(n_values, method.n_hops, full, room=float("inf") if room is None else room)
     try:
         return store.spreading.follow(change, kept, lists, store.readers, tolerance=tolerance, work=work), ""
     except TooMuchError:
+        if work.held > work.room:
+            return None, "following the changes would take more memory"
         return None, "that is faster where so much changes"
 
 

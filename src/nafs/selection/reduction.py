@@ -106,7 +106,7 @@ def projected(features: Features, directions: NDArray[np.float32]) -> Features:
 def reduction_nbytes(n_nodes: int, n_features: int, n_columns: int) -> int:
     """Bytes that a reduction needs besides the features and the result."""
     width = min(n_columns + _SPARE, n_features)
-    return 28 * n_features * width + 24 * min(_VALUES, n_nodes * n_features)
+    return 64 * n_features * width + 24 * min(_VALUES, n_nodes * n_features)
 
 
 def reduction_error(features: Features, reduced: Features, how: str) -> float:
