@@ -58,6 +58,11 @@ def test_every_package_has_a_place_in_the_order():
     assert parts == set(FLOW)
 
 
+def test_the_documentation_lists_the_packages_in_this_order():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \|", page, re.M) == FLOW
+
+
 def test_every_package_has_its_tests():
     tests = Path(__file__).parent
     for part in FLOW:
