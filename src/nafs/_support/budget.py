@@ -54,9 +54,9 @@ def left_of(limit: int | None, *arrays: Any) -> int | None:
 
 
 def left_now(limit: int | None) -> int | None:
-    """What a limit leaves besides all memory that the program holds now.
+    """What remains of a limit besides all memory that the program holds now.
 
-    The library's limits are about what a call adds, so they are left whole.
+    A limit of the library covers only what a call adds, so it is returned unchanged.
     """
     program = program_bytes(limit)
     if limit is None or not program:

@@ -72,7 +72,7 @@ def compare_with_rivals(
     """Evaluate NAFS and some rivals in each task; nothing for "none".
 
     ``embed`` takes a graph, a goal and a number of clusters; ``rivals`` is a tier or names of rivals;
-    ``own`` has results of NAFS with a head of its own, which get a row of their own.
+    ``own`` has results of NAFS with its own heads, which get separate rows.
     """
     if rivals == "none":
         return []
@@ -110,8 +110,8 @@ def compare_with_rivals(
             )
         if own is not None and task in own:
             head = own[task].how.partition(",")[0]
-            one = (run.seconds[task] + run.seconds.get("embed", 0.0)) / seeds
-            comparison.values[f"{OURS}, {head}"] = {**own[task].values, "seconds": [one] * seeds}
+            fit_seconds = (run.seconds[task] + run.seconds.get("embed", 0.0)) / seeds
+            comparison.values[f"{OURS}, {head}"] = {**own[task].values, "seconds": [fit_seconds] * seeds}
         comparisons.append(comparison)
         run.notes += [note for note in _why(comparison) if note not in run.notes]
     if chart is not None:

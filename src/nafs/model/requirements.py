@@ -1,4 +1,4 @@
-"""What a model that can be updated requires: features of its own, the engine in memory, enough memory."""
+"""The requirements of a model that can be updated: node features, the memory engine, enough memory."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Change:
         return _z(self.features, self.scale)
 
     def all_before(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """Nodes whose Z⁽⁰⁾ differed before the change, removed ones too, and what it was."""
+        """Nodes whose Z⁽⁰⁾ differed before the change, including removed ones, and its old values."""
         nodes = np.concatenate([self.nodes, self.removed])
         return nodes, np.concatenate([self.z_before(), _z(self.removed_features, self.removed_scale)])
 

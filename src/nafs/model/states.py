@@ -64,7 +64,7 @@ class Kept:
         As they go into smoothing.
     states : ndarray of float32, shape (n, K, len(r), f)
     weights : ndarray of float32, shape (n, K + 1, len(r))
-        How much each hop weighs, before these add up to 1; empty where that does not depend on the node.
+        Weights of the hops before normalisation; empty if they do not depend on the node.
     embedding : ndarray of float32
         Combined over the r's; side by side if the ensemble is their maximum.
     largest : ndarray of float32, shape (n,)

@@ -21,7 +21,7 @@ inline bool is_followed(const Limits& limits, int64_t i, float size) {
 // The nodes from `begin` to `end` that are reached. Lists are ascending, so each thread reads its own part.
 inline std::vector<int32_t> reach_part(const Reach& job, const float* sizes, int64_t begin, int64_t end) {
   constexpr int64_t kAhead = 16, kLists = 4;
-  constexpr int64_t kMany = 16;  // from a sixteenth on, all nodes are looked through in order
+  constexpr int64_t kMany = 16;  // if more than 1/16 is reached, all nodes are scanned in order
   const int64_t groups = job.groups, line = job.line;
   std::vector<int32_t> nodes, chosen;
   const auto add = [&](int64_t i, float weight, const float* from) {
@@ -80,7 +80,7 @@ inline std::vector<int32_t> reach_part(const Reach& job, const float* sizes, int
 
 inline std::vector<int32_t> reach(const Reach& job) {
   const int64_t groups = job.groups, line = job.line;
-  std::vector<float> sizes(job.count * line, 0.0f);  // behind the r's a 1 that marks sums in use
+  std::vector<float> sizes(job.count * line, 0.0f);  // a 1 after the r's marks sums in use
   for (int64_t s = 0; s < job.count; ++s) {
     std::copy_n(job.sizes + s * groups, groups, sizes.data() + s * line);
     sizes[s * line + groups] = 1.0f;
@@ -88,8 +88,8 @@ inline std::vector<int32_t> reach(const Reach& job) {
   std::vector<std::vector<int32_t>> chosen(job.threads);
 #pragma omp parallel for schedule(static, 1) num_threads(job.threads)
   for (int part = 0; part < job.threads; ++part)
-    chosen[part] = reach_part(job, sizes.data(), job.nodes * part / job.threads,
-                              job.nodes * (part + 1) / job.threads);
+    chosen[part] =
+        reach_part(job, sizes.data(), job.nodes * part / job.threads, job.nodes * (part + 1) / job.threads);
   std::vector<int32_t> all;
   for (const auto& part : chosen) all.insert(all.end(), part.begin(), part.end());
   return all;
@@ -151,9 +151,9 @@ struct Terms {
 };
 
 constexpr int64_t kChunk = 32;  // rows handed to a thread at a time
-constexpr int64_t kSoon = 8;    // rows whose lists are asked for ahead of time
+constexpr int64_t kSoon = 8;    // rows whose lists are prefetched
 
-// Ask for what is known about rows that come up soon: first where their lists are, then the lists.
+// Prefetch the data of the next rows: first the places of their lists, then the lists.
 inline void prefetch_lists(const Sources& from, const Limits& limits, const int32_t* rows, int64_t left) {
   if (left > 2 * kSoon) {
     const int64_t i = rows[2 * kSoon];
@@ -167,12 +167,12 @@ inline void prefetch_lists(const Sources& from, const Limits& limits, const int3
   if (left > kSoon) prefetch_row(from.lists.row(rows[kSoon]), from.lists.counts[rows[kSoon]] * 4);
 }
 
-// The differences that reach a node from its neighbours and itself, but for those that are far too small to
-// show; returns how much of what is left out or rounded might show. Most differences are that small.
+// The differences that reach a node from its neighbours and itself, without those that are too small to
+// matter, which most are; returns a bound on the effect of what was left out or rounded.
 inline float collect(const Sources& from, const Limits& limits, int64_t i, Terms& terms) {
   constexpr float kSmall = 0.1f, kAll = 0.2f;  // shares of what may be dropped: by one difference, by all
-  constexpr float kHalf = 16.0f, kRounding = 0x1p-12f;  // where 16 bits do, and what they lose
-  constexpr size_t kFetched = 6;  // rows that are asked for; the sum itself asks for others
+  constexpr float kHalf = 16.0f, kRounding = 0x1p-12f;  // where 16 bits suffice, and their rounding error
+  constexpr size_t kFetched = 6;  // rows that are prefetched here; the sum prefetches the others
   const int64_t groups = from.groups, width = groups * from.features, count = from.lists.counts[i];
   const int32_t* neighbours = from.lists.row(i);
   const float* weights = from.lists.weights(i);
@@ -263,7 +263,7 @@ inline float halve(const float* row, int64_t width, float largest, uint16_t* out
   return unit;
 }
 
-// Whether a difference is followed; if so, what it lacks is counted as dropped.
+// Whether a difference is followed; if so, its error is counted as dropped.
 inline bool settle(const Limits& limits, int64_t i, float size, float lost, bool always) {
   if (!always && !is_followed(limits, i, size + lost)) return false;
   limits.dropped[i * limits.stride] += lost;
@@ -293,8 +293,7 @@ inline void differences(const Differences& job) {
         float* sizes = job.sizes + r * groups;
         add_up(terms, width, r < job.always ? job.edges + r * width : nullptr, row);
         for (int64_t g = 0; g < groups; ++g) sizes[g] = largest_of(row + g * f, f);
-        job.followed[r] =
-            settle(job.limits, i, shown(job.limits, i, sizes, groups), lost, r < job.always);
+        job.followed[r] = settle(job.limits, i, shown(job.limits, i, sizes, groups), lost, r < job.always);
         if (job.followed[r])
           job.units[r] = halve(row, width, *std::max_element(sizes, sizes + groups), job.halves + r * width);
       }
@@ -405,7 +404,7 @@ inline void embed_row(const Apply& job, int64_t i, Row& row) {
   job.largest[i] = largest_of(row.out.data(), job.maximum ? f : columns);
 }
 
-// Find out what changes a row, and ask for all that it takes.
+// Find the differences of a row, and prefetch everything that applying them needs.
 inline void prepare(const Apply& job, int64_t r, Pending& row) {
   const int64_t i = job.rows[r], hops = job.hops, width = job.groups * job.features;
   row.changed = job.renewed[r];
@@ -431,8 +430,7 @@ inline void finish_last(const Apply& job, int64_t r, Row& row) {
          row.last.data());
   now.added[job.hops - 1] = row.last.data();
   for (int64_t g = 0; g < groups; ++g) row.sizes[g] = largest_of(row.last.data() + g * f, f);
-  now.changed =
-      settle(job.limits, i, shown(job.limits, i, row.sizes.data(), groups), now.lost, now.changed);
+  now.changed = settle(job.limits, i, shown(job.limits, i, row.sizes.data(), groups), now.lost, now.changed);
 }
 
 inline void apply(const Apply& job) {
