@@ -67,7 +67,9 @@ class PairNumbers:
         """One row for each pair, one column for each of ``NUMBERS``."""
         step = max(1, min(_BLOCK, (1 << 23) // self.matrix.shape[1]))
         parts = [self._block(pairs[top : top + step]) for top in range(0, len(pairs), step)]
-        return np.concatenate(parts) if parts else np.empty((0, len(NUMBERS)))
+        values = np.concatenate(parts) if parts else np.empty((0, len(NUMBERS)))
+        values[:, list(NUMBERS).index("three-step paths")] = three_step_paths(self.graph, pairs) ** 0.25
+        return values
 
     def _block(self, pairs: Pairs) -> NDArray[np.float64]:
         first, second = pairs[:, 0], pairs[:, 1]
@@ -87,7 +89,7 @@ class PairNumbers:
                 np.sqrt(allocated),
                 np.log1p(common),
                 np.sqrt(common / np.maximum(d + e - common, 1)),
-                three_step_paths(self.graph, pairs) ** 0.25,
+                np.zeros(len(pairs)),  # three-step paths, which are found for all pairs together
                 np.log(d) + np.log(e),
                 np.abs(np.log(d) - np.log(e)),
             ]
