@@ -46,7 +46,10 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
 }
+smartquotes = False  # "--labels" must not become a dash
 html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["nafs.css"]
 html_theme = "pydata_sphinx_theme"
 html_title = "nafs"
 html_theme_options = {

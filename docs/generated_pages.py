@@ -81,7 +81,8 @@ def _command(name: str, command: Any) -> list[str]:
     subcommands = getattr(command, "commands", {})
     if subcommands:
         return [line for key, sub in subcommands.items() for line in _command(f"{name} {key}", sub)]
-    text = _plain(command.help or "").strip()
+    example = re.compile(r"\[dim\](nafs .*?)\[/dim\]", re.S)
+    text = _plain(example.sub(r"```text\n\1\n```", command.help or "")).strip()
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     usage = " ".join([name, *(p.metavar or p.name.upper() for p in arguments), "[OPTIONS]"])
     parts = [

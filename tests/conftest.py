@@ -1,5 +1,6 @@
 """Options and fixtures that several tests share."""
 
+import gc
 import os
 import signal
 from collections import Counter
@@ -73,6 +74,15 @@ def planetoid_home(data_home):
     if not (folder / "ind.cora.x").exists():
         pytest.skip(f"{folder / 'ind.cora.x'} is missing")
     return folder
+
+
+@pytest.fixture(scope="module")
+def frozen():
+    """Makes garbage collection, which precedes every measurement, skip the objects of the libraries."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ EFFORT = Effort(seeds=2, rivals="fast")
 
 
 @pytest.fixture(scope="module")
-def small():
+def small(frozen):
     """One small random graph in place of every data set, small scales, and rivals that stop early."""
     graph = contextual_sbm(200, n_classes=3, n_features=20, signal=2.0, seed=0)
     split = random_splits(graph, count=1)[0]
