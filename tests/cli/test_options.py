@@ -118,8 +118,6 @@ def test_options_of_reading_are_those_of_read_graph():
         del library[name]
     options = defaults(Reading)
     assert options.pop("unweighted") is False  # weight=False
-    # A script may fill gaps with zeros and look at the warning; a command that nobody watches may not.
-    assert (options.pop("missing"), library.pop("missing")) == ("error", "zeros")
     assert options == library
 
 

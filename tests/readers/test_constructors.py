@@ -156,9 +156,12 @@ def test_no_framework_is_imported():
     assert run.stdout.strip() == "[]"
 
 
-def test_ids_without_features_get_zeros_and_are_reported():
+def test_ids_without_features_are_refused_or_get_zeros_and_are_reported():
+    edges, nodes = (["ann", "bob"], ["bob", "cy"]), {"id": ["bob", "ann"], "x": [1, 2]}
+    with pytest.raises(ValueError, match=r"1 of 3 nodes have no .*'cy'.*missing='zeros'"):
+        from_edges(edges, nodes)
     with pytest.warns(UserWarning, match=r"1 of 3 nodes have no features and get zeros .*'cy'"):
-        graph = from_edges((["ann", "bob"], ["bob", "cy"]), {"id": ["bob", "ann"], "x": [1, 2]})
+        graph = from_edges(edges, nodes, missing="zeros")
     assert graph.ids.tolist() == ["bob", "ann", "cy"]
     assert graph.features.dense.tolist() == [[1], [2], [0]]
     assert "1 of 3 nodes have no features" in graph.notes[1]
@@ -186,7 +189,7 @@ def test_numbers_meet_numbers_written_as_text():
     graph = from_edges((["1", "2"], ["2", "3"]), {"id": [3, 2, 1], "x": [1, 2, 3]})
     assert graph.ids.tolist() == [3, 2, 1]
     with pytest.warns(UserWarning, match="no features"):
-        mixed = from_edges((["1", "x"], ["x", "2"]), {"id": [2, 1], "x": [5, 6]})
+        mixed = from_edges((["1", "x"], ["x", "2"]), {"id": [2, 1], "x": [5, 6]}, missing="zeros")
     assert mixed.ids.tolist() == ["2", "1", "x"], "numbers become text where an id is none"
     kept = from_edges((["01", "2"], ["2", "1"]))
     assert kept.ids.tolist() == ["01", "2", "1"], "01 is not 1"

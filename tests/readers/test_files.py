@@ -330,6 +330,7 @@ def test_tables_sorted_on_disk_make_the_same_graph(tmp_path, monkeypatch, kind, 
                         features and tmp_path / features,
                         directed=directed,
                         self_loops=self_loops,
+                        missing="zeros",
                         memory_limit=limit,
                     )
                 )

@@ -333,9 +333,9 @@ class TestMissingAttributes:
             from_networkx(graph, features=["p", "q"])
         graph.nodes["c"].update(q=5)
         with pytest.raises(InputError, match=r"'q' is missing .*'b'.*missing='zeros'"):
-            from_networkx(graph, features=["p", "q"], missing="error")
+            from_networkx(graph, features=["p", "q"])
         with pytest.warns(UserWarning, match=r"'q' is missing in 1 of 3 nodes .*'b'"):
-            joined = from_networkx(graph, features=["p", "q"])
+            joined = from_networkx(graph, features=["p", "q"], missing="zeros")
         assert joined.features.dense.tolist() == [[1, 2], [3, 0], [4, 5]]
         assert any("'q' is missing" in note for note in joined.notes)
 

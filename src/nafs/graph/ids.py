@@ -1,7 +1,8 @@
 """Node ids: integers or strings, one per node, in an Arrow array.
 
 Ids from different files must match. Numbers written as text ("17") are read as integers if all ids of that
-file are plain numbers; otherwise they all stay strings. Integers are compared with strings as text.
+file are plain numbers; otherwise they all stay strings. Integers are compared with strings as text. Blanks
+around an id never count.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.indices import refuse_masked
+
+BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+_HAS_BLANKS = r"^[\s\p{Z}]|[\s\p{Z}]$"
 
 
 def read_ids(values: Any, where: str = "ids") -> Any:
@@ -32,6 +36,7 @@ def read_ids(values: Any, where: str = "ids") -> Any:
 def id_column(values: Any, where: str = "ids") -> Any:
     """Ids as an Arrow array, none missing, not necessarily unique."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     array = as_arrow(values, where)
     if pa.types.is_dictionary(array.type):
@@ -48,10 +53,51 @@ def id_column(values: Any, where: str = "ids") -> Any:
         return pa.array([str(value) for value in array.to_pylist()], pa.large_string())
     if pa.types.is_floating(array.type):
         return _whole_numbers(array, where)
-    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    if any(is_kind(array.type) for is_kind in kinds):
-        return plain_numbers(array.cast(pa.large_string()))
+    if _is_text(array):
+        text = _without_blanks(array.cast(pa.large_string()))
+        if len(text) and pc.min(pc.binary_length(text)).as_py() == 0:
+            row = first(pc.equal(text, "")) + 1
+            raise InputError(f"{where}: the id in row {row} is blank; every row needs one")
+        return plain_numbers(text)
     raise InputTypeError(f"{where}: ids must be whole numbers or strings; found {array.type}")
+
+
+def _is_text(array: Any) -> bool:
+    import pyarrow as pa
+
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(is_kind(array.type) for is_kind in kinds)
+
+
+def _without_blanks(ids: Any) -> Any:
+    import pyarrow.compute as pc
+
+    blank = pc.any(pc.match_substring_regex(ids, _HAS_BLANKS)).as_py()
+    return pc.utf8_trim(ids, characters=BLANKS) if blank else ids
+
+
+def blanks_note(values: Any, where: str) -> list[str]:
+    """What to say of ids that have blanks around them.
+
+    Examples
+    --------
+    >>> from nafs.graph.ids import blanks_note
+    >>> blanks_note(["a", " b", "c"], "nodes")
+    ["nodes: blanks around 1 id(s) do not count, such as ' b'"]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = as_arrow(values, where)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary
+    if not _is_text(array):
+        return []
+    text = array.cast(pa.large_string())
+    blank = text.filter(pc.match_substring_regex(text, _HAS_BLANKS))
+    if not len(blank):
+        return []
+    return [f"{where}: blanks around {len(blank):,} id(s) do not count, such as {blank[0].as_py()!r}"]
 
 
 def as_arrow(values: Any, where: str) -> Any:

@@ -41,7 +41,6 @@ def read_edges(
     if table.text and len(edges.sources):
         if options.id_type == "auto":
             _refuse_measurements(edges, path)
-        _refuse_blanks(edges, path)
         edges.notes += _perhaps_comments(edges, path)
         if table.named:
             _refuse_second_header(edges, roles, path)
@@ -96,30 +95,6 @@ def _refuse_measurements(edges: Edges, where: str) -> None:
             "two columns of ids. If these are ids, set ",
             Parameter("id_type", "text"),
         )
-
-
-def _refuse_blanks(edges: Edges, where: str) -> None:
-    """Refuse an id that occurs with and without blanks around it: probably a typing error."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from nafs.graph.ids import positions
-
-    if not pa.types.is_large_string(edges.ids.type):
-        return
-    blank = edges.ids.filter(pc.match_substring_regex(edges.ids, r"^\s|\s$"))
-    if not len(blank):
-        return
-    places = positions(edges.ids, pc.utf8_trim_whitespace(blank))
-    twice = np.flatnonzero(places >= 0)
-    if len(twice):
-        odd = blank[int(twice[0])].as_py()
-        raise InputError(
-            f"{where}: the ids {odd!r} and {odd.strip()!r} differ only by blanks; write them in the same way"
-        )
-    edges.notes.append(
-        f"{where}: {len(blank)} id(s) keep the blanks around them, such as {blank[0].as_py()!r}"
-    )
 
 
 def _perhaps_comments(edges: Edges, where: str) -> list[str]:

@@ -17,7 +17,7 @@ from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph import Adjacency
 from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
-from nafs.graph.ids import id_column
+from nafs.graph.ids import BLANKS, blanks_note, id_column
 from nafs.graph.numbers import numbers_of
 from nafs.readers.database import Bounds, duckdb_connection
 from nafs.readers.roles import EdgeColumns
@@ -118,6 +118,7 @@ def number_edges(
     temporary = "TEMPORARY" if bounds is None else ""  # for a database in memory; see one_database
     _rows(duck, f"CREATE {temporary} TABLE edges AS SELECT {named} FROM ({query})", parameters)
     kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
+    notes = _without_blanks(duck, [name for name in ("source", "target") if kinds[name] == "VARCHAR"], where)
     _refuse_missing_ids(duck, where)
     wanted = dict.fromkeys(("source", "target"), "VARCHAR")
     if not as_text:
@@ -154,7 +155,7 @@ def number_edges(
             weights[place] = batch.column(3).to_numpy(zero_copy_only=False)
         if progress is not None:
             progress(len(place))
-    edges = Edges(id_column(ids, f"{where}: ids"), sources, targets, weights, bounds=bounds)
+    edges = Edges(id_column(ids, f"{where}: ids"), sources, targets, weights, notes, bounds)
     check_weights(edges, where)
     return edges
 
@@ -253,6 +254,24 @@ def _rows(duck: Any, query: str, parameters: list[Any] | None = None) -> list[An
     return list(duck.execute(query, parameters or []).fetchall())
 
 
+def _without_blanks(duck: Any, columns: Sequence[str], where: str) -> list[str]:
+    """Remove blanks around ids, which never count; an id of blanks alone is missing."""
+    count, example = 0, ""
+    for column in columns:
+        trimmed = f"trim({column}, $1)"
+        ((n, some),) = _rows(
+            duck, f"SELECT count(*), min({column}) FROM edges WHERE {column} <> {trimmed}", [BLANKS]
+        )
+        if n:
+            count, example = count + n, some
+            _rows(
+                duck,
+                f"UPDATE edges SET {column} = nullif({trimmed}, '') WHERE {column} <> {trimmed}",
+                [BLANKS],
+            )
+    return [f"{where}: blanks around {count:,} id(s) do not count, such as {example!r}"] if count else []
+
+
 def _refuse_missing_ids(duck: Any, where: str) -> None:
     ((row, source),) = _rows(
         duck,
@@ -287,6 +306,7 @@ def edges_from_columns(sources: Any, targets: Any, weights: Any = None, where: s
     import pyarrow as pa
 
     columns = {"c0": id_column(sources, f"{where}: sources"), "c1": id_column(targets, f"{where}: targets")}
+    notes = [*blanks_note(sources, f"{where}: sources"), *blanks_note(targets, f"{where}: targets")]
     if weights is not None:
         columns["c2"] = pa.array(numbers_of(weights, f"{where}: weights"))
     lengths = {name: len(column) for name, column in zip(_MEANINGS, columns.values(), strict=False)}
@@ -295,4 +315,6 @@ def edges_from_columns(sources: Any, targets: Any, weights: Any = None, where: s
         raise InputError(f"{where}: columns differ in length: {shown}")
     with duckdb_connection() as duck:
         duck.register("given", pa.table(columns))
-        return number_edges(duck, "SELECT * FROM given", [], where, weighted=weights is not None)
+        edges = number_edges(duck, "SELECT * FROM given", [], where, weighted=weights is not None)
+    edges.notes += notes
+    return edges

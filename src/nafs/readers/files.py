@@ -50,7 +50,7 @@ def read_graph(
     comment: str | None = None,
     directed: bool = False,
     self_loops: bool = False,
-    missing: Literal["zeros", "error"] = "zeros",
+    missing: Literal["error", "zeros"] = "error",
     memory_limit: int | str | None = None,
     scratch_dir: str | os.PathLike[str] | None = None,
     progress: RowsRead | None = None,
@@ -87,8 +87,8 @@ def read_graph(
         comment lines anywhere in the file.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default edges are undirected.
-    missing : {"zeros", "error"}
-        What to do with nodes that are not in the feature table: zeros and a warning, or an error.
+    missing : {"error", "zeros"}
+        What to do with nodes that are not in the feature table: an error, or zeros and a warning.
     memory_limit : int or str, optional
         Bytes, or a string like "4GB": tables that are too large for it are sorted on disk, and the graph is
         kept in temporary files in ``scratch_dir``. Node ids stay in memory.
@@ -103,7 +103,7 @@ def read_graph(
         The first of its ``notes`` says how the columns were used and what was merged, the others what did not
         match; the rules are in :mod:`nafs.readers.join`.
     """
-    check_choice("missing", missing, ("zeros", "error"))
+    check_choice("missing", missing, ("error", "zeros"))
     check_choice("id_type", id_type, ("auto", "text"))
     if isinstance(edges, (list, tuple)):
         raise InputTypeError(

@@ -10,7 +10,7 @@ import numpy as np
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError
 from nafs.graph import Graph
-from nafs.graph.ids import as_arrow
+from nafs.graph.ids import as_arrow, blanks_note
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import choose_id, pick, table_of, with_index
 from nafs.graph.numbers import feature_matrix
@@ -36,7 +36,7 @@ def from_edges(
     category: Sequence[str] = (),
     directed: bool = False,
     self_loops: bool = False,
-    missing: Literal["zeros", "error"] = "zeros",
+    missing: Literal["error", "zeros"] = "error",
 ) -> Graph:
     """A graph from a table of edges and an optional table of nodes.
 
@@ -62,8 +62,8 @@ def from_edges(
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default edges are undirected. The weights of repeated
         edges add up; of an edge listed in both directions, the larger weight counts.
-    missing : {"zeros", "error"}
-        What to do with nodes that are not in ``nodes``: zeros and a warning, or an error.
+    missing : {"error", "zeros"}
+        What to do with nodes that are not in ``nodes``: an error, or zeros and a warning.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def from_edges(
     >>> from_edges((["ann", "bob"], ["bob", "cy"]), {"id": ["cy", "bob", "ann"], "age": [30, 40, 50]})
     Graph(3 nodes, 2 edges, 1 features, ids 'cy', 'bob', 'ann')
     """
-    check_choice("missing", missing, ("zeros", "error"))
+    check_choice("missing", missing, ("error", "zeros"))
     listed = _edges(edges, source, target, weight)
     table = None
     if nodes is not None:
@@ -168,7 +168,8 @@ def node_table(
     elif columns:
         matrix, feature_names = feature_matrix(table, columns, where)
     labels = None if label is None else as_arrow(table[label], "labels")
-    rows = NodeTable(ids, matrix, feature_names, labels, where, encoder=encoder)
+    notes = blanks_note(table[key], where)
+    rows = NodeTable(ids, matrix, feature_names, labels, where, notes=notes, encoder=encoder)
     used = {key, label, *columns}
     rows.describe(key, label, [name for name in table.column_names if name not in used])
     return rows

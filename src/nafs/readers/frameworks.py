@@ -30,7 +30,7 @@ def from_networkx(
     weight: str | None = "weight",
     directed: bool = False,
     self_loops: bool = False,
-    missing: Literal["zeros", "error"] = "zeros",
+    missing: Literal["error", "zeros"] = "error",
 ) -> Graph:
     """A graph from NetworkX; nodes keep their order and their names.
 
@@ -46,14 +46,14 @@ def from_networkx(
         Edge attribute; an edge without it weighs 1. ``None`` ignores weights.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default edges are undirected.
-    missing : {"zeros", "error"}
-        What to do with nodes without features: zeros and a warning, or an error.
+    missing : {"error", "zeros"}
+        What to do with nodes without features: an error, or zeros and a warning.
 
     Returns
     -------
     Graph
     """
-    check_choice("missing", missing, ("zeros", "error"))
+    check_choice("missing", missing, ("error", "zeros"))
     if not hasattr(graph, "nodes") or not hasattr(graph, "is_multigraph"):
         raise InputTypeError(
             f"expected a NetworkX graph; got {type(graph).__module__}.{type(graph).__qualname__}"
@@ -78,7 +78,7 @@ def from_igraph(
     weight: str | None = "weight",
     directed: bool = False,
     self_loops: bool = False,
-    missing: Literal["zeros", "error"] = "zeros",
+    missing: Literal["error", "zeros"] = "error",
 ) -> Graph:
     """A graph from igraph; vertices keep their order.
 
@@ -94,7 +94,7 @@ def from_igraph(
     -------
     Graph
     """
-    check_choice("missing", missing, ("zeros", "error"))
+    check_choice("missing", missing, ("error", "zeros"))
     if not hasattr(graph, "vs") or not hasattr(graph, "es"):
         raise InputTypeError(
             f"expected an igraph.Graph; got {type(graph).__module__}.{type(graph).__qualname__}"

@@ -3,7 +3,7 @@
 The rules; every case that occurs is noted on the graph:
 
 * nodes come in the order of the feature table; ids that only edges name follow in order of appearance;
-* a node without features gets zeros and a warning, or is an error (the default of the command line);
+* a node without features is an error, or gets zeros and a warning if that was asked for;
 * a node without edges stays, isolated;
 * a repeated id in a feature or label table is an error;
 * labels of unknown ids are ignored; nodes without a label are unlabelled;
@@ -62,7 +62,7 @@ def join(
     *,
     directed: bool = False,
     self_loops: bool = False,
-    missing: str = "zeros",
+    missing: str = "error",
 ) -> Graph:
     """One graph from edges and tables."""
     notes = [*edges.notes, *(note for table in (nodes, labels) if table for note in table.notes)]
@@ -116,7 +116,7 @@ def attach(
     labels: NodeTable | None,
     notes: list[str],
     ids: Any = None,
-    missing: str = "zeros",
+    missing: str = "error",
 ) -> Graph:
     """A graph whose nodes are known, in order, joined with tables; without ids they are numbered 0..n-1.
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from nafs._support.errors import InputError, Parameter
+from nafs.graph.ids import blanks_note, plain_numbers, positions
 from nafs.graph.ids import id_column as as_ids
-from nafs.graph.ids import plain_numbers, positions
 from nafs.graph.node_columns import choose_id, listed, may_be_ids, pick
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import Bounds
@@ -90,14 +90,15 @@ def read_nodes(
     if others and (
         text or category or (not (table.wide or numbers_only) and needs_encoding(table.first_rows(others)))
     ):
-        ids, labels, _, _ = _read(table, key, label, [], progress)
+        ids, labels, _, _, blanks = _read(table, key, label, [], progress)
         encoder, features = encode(_mixed_columns(table, others), path, **forced)
         feature_names = encoder.names()
     else:
-        ids, labels, features, feature_names = _read(table, key, label, others, progress)
+        ids, labels, features, feature_names, blanks = _read(table, key, label, others, progress)
     used = {key, label, *others}
     unused = [name for name in table.columns if name not in used]
     notes = [f"{path}: {table.comments} line(s) skipped as comments"] if table.comments else []
+    notes += blanks
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
     nodes = NodeTable(
         ids,
@@ -153,9 +154,9 @@ def read_rows(
     missing = [name for name in chosen if name not in names]
     if missing:
         raise InputError(f"{path}: there is no column {listed(missing)}; it has {listed(names, 12)}")
-    ids, _, _, _ = _read(table, key, None, [], None)
+    ids, _, _, _, blanks = _read(table, key, None, [], None)
     unused = [name for name in table.columns if name not in {key, *chosen}]
-    note = columns_line(path, [("id", key)], chosen, unused)
+    note = "; ".join([columns_line(path, [("id", key)], chosen, unused), *blanks])
     return ids, _mixed_columns(table, chosen) if chosen else None, note
 
 
@@ -204,8 +205,8 @@ def _only(others: Sequence[str], key: str, path: str) -> str:
 
 def _read(
     table: Table, key: str, label: str | None, others: Sequence[str], progress: RowsRead | None
-) -> tuple[Any, Any, Any, list[str] | None]:
-    """Ids, labels, features and their names."""
+) -> tuple[Any, Any, Any, list[str] | None, list[str]]:
+    """Ids, labels, features and their names, and a note on the ids."""
     import pyarrow as pa
 
     path, bounds = table.where, table.options.bounds
@@ -236,7 +237,8 @@ def _read(
     known = pa.chunked_array(labels).combine_chunks() if label else None
     if label and table.text:
         known = _label_values(known, label, path)
-    return as_ids(keys, f"{path}: column {key!r}"), known, blocks.whole(), names
+    ids_of_all = as_ids(keys, f"{path}: column {key!r}")
+    return ids_of_all, known, blocks.whole(), names, blanks_note(keys, path)
 
 
 class _Blocks:
