@@ -27,7 +27,7 @@ from nafs.similarity import nearest
 from nafs.tasks.clustering import judge_clusters
 
 DETAILED = 150_000  # nodes whose neighbours fit into the file
-LARGEST = 13.5e6  # bytes of data in a file above which texts are cut
+LARGEST = 13e6  # bytes of data in a file above which texts are cut; they and the page itself stay below 15 MB
 MOST_CLUSTERS = 100  # if the number is not set
 COLOURS = 12  # of the page, in web/src/colours.js
 _NARROW = 64  # columns of the features in the replay
