@@ -19,6 +19,9 @@ for build in "$@"; do
   rm -rf "$target"
   CXX=$compiler "$PYTHON" -m pip install --quiet --no-deps --target "$target" \
     --config-settings=cmake.define.NAFS_SERIAL=$serial --config-settings=build-dir="build/compilers/cmake-$build" .
+  # An editable installation must not come first.
+  echo 'import sys; sys.meta_path = [f for f in sys.meta_path if not type(f).__module__.startswith("_editable_")]' \
+    > "$target/sitecustomize.py"
   PYTHONPATH=$target "$PYTHON" - "$target" "$serial" <<'CHECK'
 import sys, warnings
 from nafs.smoothing import _kernel
