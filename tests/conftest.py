@@ -40,8 +40,9 @@ REMEDIES = {
     "NAFS_DATA_HOME": "without data sets: set NAFS_DATA_HOME",
     "is missing": "without data sets: set NAFS_DATA_HOME",
     "data folder": "without data sets: set NAFS_DATA_HOME",
-    "torch": "without torch: pip install '.[rivals]'",
-    "rivals": "without torch: pip install '.[rivals]'",
+    "torch": "without torch: .venv/bin/pip install '.[rivals]'",
+    "rivals": "without torch: .venv/bin/pip install '.[rivals]'",
+    "numpydoc": "without numpydoc: make docs installs it",
     "chrom": "without a browser: install chromium and chromedriver",
     "browser": "without a browser: install chromium and chromedriver",
 }
