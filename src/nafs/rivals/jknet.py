@@ -40,10 +40,11 @@ JKNET = Rival(
     fit,
     "Xu et al., Representation learning on graphs with jumping knowledge networks, ICML 2018",
     cost=10,
-    # The paper tries 1 to 6 layers of 16 or 32 units; 4 layers of 32 side by side are our choice.
+    # The paper chooses among 1 to 6 layers of 16 or 32 units on validation nodes: those of Cora are right in
+    # 80.0 % with 2 layers, 79.6 % with 3 and 78.4 % with 4.
     settings={
         "hidden": 32,
-        "layers": 4,
+        "layers": 2,
         "dropout": 0.5,
         "decay": 5e-4,
         "epochs": 400,
