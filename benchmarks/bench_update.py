@@ -7,9 +7,11 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from common import THREADS, Result, arxiv, random_features
+import scipy.sparse as sp
+from common import THREADS, MissingDataError, Result, arxiv, random_features
 
 from nafs import Graph, embed
+from nafs.graph import Adjacency
 from nafs.model import Model, UpdateReport
 from nafs.smoothing import Method
 
@@ -29,7 +31,8 @@ def run() -> list[Result]:
         for turn in range(TURNS):
             # What updates drop adds up until the next full run, so each turn has a model of its own.
             model = Model.build(graph, Method(hops), n_threads=THREADS)
-            _update(model, np.random.default_rng(1000 + turn), tolerance=0.0)  # warms up, drops nothing
+            node, row = _wide(adjacency), np.ones((1, COLUMNS))
+            model.update(features=([node], row), tolerance=0.0)  # warms up and drops nothing
             turns.append(_against_full_run(model, hops, np.random.default_rng(turn)))
         name = f"full run / update with {NEW} new nodes, arXiv x {COLUMNS}, K={hops}"
         results.append(_result(name, turns, bound, model))
@@ -48,12 +51,24 @@ class Turn:
     error: float
 
 
-def _update(model: Model, rng: np.random.Generator, **options: float) -> UpdateReport:
+def _wide(adjacency: Adjacency) -> int:
+    """A node with 15,000 to 20,000 nodes at most two edges away, about as many as an update follows."""
+    n = adjacency.n_nodes
+    matrix = sp.csr_array((np.ones(adjacency.n_stored), adjacency.indices, adjacency.indptr), (n, n))
+    for node in np.random.default_rng(0).permutation(n):
+        around = np.zeros(n)
+        around[node] = 1
+        if 15_000 < np.count_nonzero(matrix @ (matrix @ around + around)) < 20_000:
+            return int(node)
+    raise MissingDataError("no node has a neighbourhood of the right size")
+
+
+def _update(model: Model, rng: np.random.Generator) -> UpdateReport:
     """New nodes with edges to nodes drawn at random."""
     n = model.n_nodes
     sources, targets = np.repeat(np.arange(n, n + NEW), EDGES), rng.integers(0, n, NEW * EDGES)
     rows = rng.random((NEW, COLUMNS), dtype=np.float32)
-    return model.update(edges=(sources, targets), features=(np.arange(n, n + NEW), rows), **options)
+    return model.update(edges=(sources, targets), features=(np.arange(n, n + NEW), rows))
 
 
 def _against_full_run(model: Model, hops: int, rng: np.random.Generator) -> Turn:
