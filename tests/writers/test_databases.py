@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,10 @@ GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "vector-databa
 
 
 def binaries():
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    """Where PostgreSQL is; the package pgserver brings one with pgvector."""
+    wheel = find_spec("pgserver")
+    bundled = [] if wheel is None else [Path(str(wheel.origin)).parent / "pginstall" / "bin"]
+    folders = bundled + sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", "")])
     return None if shutil.which("initdb", path=path) is None else path
 
@@ -90,7 +94,9 @@ def test_postgresql_reads_the_vectors(postgres, nodes):
 
 def test_pgvector_finds_the_nearest(postgres, nodes):
     if postgres("select count(*) from pg_available_extensions where name = 'vector';") == ["0"]:
-        pytest.skip("PostgreSQL has no pgvector here (package postgresql-NN-pgvector)")
+        pytest.skip(
+            "no pgvector here: install postgresql-NN-pgvector, or pip install pgserver"
+        )
     embedding, rows = nodes
     (recipe,) = re.findall(r"```text\n(create extension.*?)```", GUIDE.read_text(), re.S)
     sql = recipe.replace("\\copy nodes from 'nodes.csv' csv header\n", copied(rows))
