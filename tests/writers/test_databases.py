@@ -94,9 +94,7 @@ def test_postgresql_reads_the_vectors(postgres, nodes):
 
 def test_pgvector_finds_the_nearest(postgres, nodes):
     if postgres("select count(*) from pg_available_extensions where name = 'vector';") == ["0"]:
-        pytest.skip(
-            "no pgvector here: install postgresql-NN-pgvector, or pip install pgserver"
-        )
+        pytest.skip("no pgvector here: install postgresql-NN-pgvector, or pip install pgserver")
     embedding, rows = nodes
     (recipe,) = re.findall(r"```text\n(create extension.*?)```", GUIDE.read_text(), re.S)
     sql = recipe.replace("\\copy nodes from 'nodes.csv' csv header\n", copied(rows))
