@@ -10,6 +10,7 @@ from nafs.reproduce.comparison import LINKS
 from nafs.reproduce.page import update_page
 from nafs.reproduce.quality_page import update_page as update_quality_page
 from nafs.reproduce.store import CELLS, Store
+from nafs.rivals import RIVALS
 
 PAGE = (
     "# Title\n\n<!-- links -->\nold\n<!-- /links -->\n\nprose\n\n<!-- missing -->\n<!-- /missing -->\nend\n"
@@ -43,6 +44,11 @@ def test_tables_are_made_from_cells(tmp_path):
     assert "earlier run only: SGC" in state
     assert "not measured: raw features, " in state
     assert update_page(text, store, earlier) == text
+
+
+def test_a_fit_of_hours_has_two_seeds():
+    assert len(LINKS.keys("pubmed", RIVALS["AGE"], 10)) == 2
+    assert len(LINKS.keys("cora", RIVALS["AGE"], 10)) == 10
 
 
 def test_cells_of_another_folder_are_taken_over(tmp_path):

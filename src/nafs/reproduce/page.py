@@ -129,7 +129,8 @@ def _row(
         rival = task.published_way(name, method) if isinstance(method, str) else method
         values = store.together(task.keys(name, rival, SEEDS))
         row.append("" if numbers is None else " / ".join(f"{number:.1f}" for number in numbers[name]))
-        row.append(_fuller(values, task.metrics, earlier.get(title, {}).get(name), task.seeds(rival, SEEDS)))
+        seeds = task.seeds(name, rival, SEEDS)
+        row.append(_fuller(values, task.metrics, earlier.get(title, {}).get(name), seeds))
         if name == "cora" and values is not None and "cpu" in values:
             cost = _cost(values)
     return [*row, *cost]
