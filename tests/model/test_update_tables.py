@@ -129,3 +129,29 @@ def test_what_all_hops_may_drop_adds_up_to_the_total(weighting):
         later = np.ones(hops) if weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)
         shown = tolerances(Method(hops, (0.5,), weighting=weighting), 1e-5) * later
         assert shown.sum() <= 1e-5 * (1 + 1e-12)
+
+
+def test_columns_that_were_recognised_are_remembered(tmp_path):
+    rng = np.random.default_rng(1)
+    ids = np.array([f"c{i}" for i in range(40)])
+    header = ["tx_id", "from_customer", "to_customer", "amount", "date"]
+
+    def transfers(first, second):
+        numbers = [f"t{i}" for i in range(len(first))]
+        columns = [numbers, first, second, rng.random(len(first)).round(3), ["2024-01-01"] * len(first)]
+        return pd.DataFrame(dict(zip(header, columns, strict=True)))
+
+    transfers(rng.choice(ids, 200), rng.choice(ids, 200)).to_csv(tmp_path / "edges.csv", index=False)
+    table = pd.DataFrame({"customer": ids, "a": rng.random(40), "b": rng.random(40)})
+    table.to_csv(tmp_path / "nodes.csv", index=False)
+    tables = [tmp_path / "edges.csv", "-f", tmp_path / "nodes.csv"]
+    run("embed", *tables, "--hops", 2, "-o", tmp_path / "v.csv", "--keep", tmp_path / "model")
+    transfers(["n1", "n2"], ["c1", "c2"]).to_csv(tmp_path / "new.csv", index=False)
+    pd.DataFrame({"customer": ["n1", "n2"], "a": [0.1, 0.2], "b": [0.3, 0.4]}).to_csv(
+        tmp_path / "more.csv", index=False
+    )
+    changes = ["--edges", tmp_path / "new.csv", "-f", tmp_path / "more.csv"]
+    output = run("update", tmp_path / "model", *changes)
+    assert "source = 'from_customer', target = 'to_customer'" in output
+    assert "named as when the model was built" in output
+    assert "2 new" in output

@@ -64,12 +64,15 @@ def build_model(run: Run, decision: Decision, graph: Graph, folder: str, reading
     with run.stage("smooth", total=1.0) as advance:
         model = Model.execute(decision, graph, allocate=allocate, progress=lambda rows: advance(rows / total))
     model.self_loops = reading.self_loops
-    model.settings["reading"] = _plain(reading)
+    model.settings["reading"] = _plain(reading, graph)
     return model
 
 
-def _plain(reading: Reading) -> dict[str, Any]:
-    """The options for reading later tables."""
+def _plain(reading: Reading, graph: Graph) -> dict[str, Any]:
+    """The options for reading later tables: those of the command, and the columns that were recognised."""
     options: dict[str, Any] = {name: getattr(reading, name) for name in _AGAIN}
     options["weight"] = False if reading.unweighted else reading.weight
+    for name, column in graph.column_names.items():
+        if options[name] is None and not column.isdigit():  # digits would count columns
+            options[name] = column
     return options

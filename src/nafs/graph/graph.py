@@ -79,6 +79,7 @@ class Graph:
         self.labels: Labels | None = None if labels is None else read_labels(labels)
         self.feature_names: tuple[str, ...] | None = None
         self.notes: tuple[str, ...] = tuple(notes)
+        self.column_names: dict[str, str] = {}  # by meaning, of the tables that the graph was read from
         self._check_length("ids", self._ids)
         self._check_length("labels", None if self.labels is None else self.labels.codes)
         if feature_names is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,12 @@ def _update(
             weighted = name == "edges" and chosen.get("weight") is not False
             roles["weight"] = column(path, "weight") if weighted else False
             table = read_edges(path, options, **roles)
-            notes += [table.columns, *table.notes]
+            remembered = all(
+                roles[end] == table.names.get(end) and end not in (overrides or {})
+                for end in ("source", "target")
+            )
+            line = f"{table.columns} (named as when the model was built)" if remembered else table.columns
+            notes += [line, *table.notes]
             ends = (table.ids.take(np.asarray(table.sources)), table.ids.take(np.asarray(table.targets)))
             changes[name] = (*ends, table.weights) if name == "edges" else ends
     if files.remove_nodes is not None:
@@ -138,7 +143,10 @@ def _there(path: str, options: TableOptions, column: Any) -> Any:
     """The column chosen for the original table, if this one has it too."""
     if column is None or isinstance(column, int) or str(column).isdigit():
         return column
-    return column if column in Table(path, options).columns else None
+    table = Table(path, options)
+    if options.header is None and not table.named and column not in table.columns:
+        table = Table(path, replace(options, header=True))  # a known name in the first line makes it a header
+    return column if column in table.columns else None
 
 
 def _refuse_missing(known: Any, changes: Mapping[str, Any], missing: str) -> None:

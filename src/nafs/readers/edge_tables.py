@@ -48,6 +48,9 @@ def read_edges(
             edges.notes += _perhaps_a_header(edges, path)
     if table.comments:
         edges.notes.append(f"{path}: {table.comments} line(s) skipped as comments")
+    if table.named:
+        meanings = {"source": roles.source, "target": roles.target, "weight": roles.weight}
+        edges.names = {meaning: name for meaning, name in meanings.items() if name is not None}
     edges.describe(roles, [name for name in table.columns if name not in roles.all], path)
     return edges
 

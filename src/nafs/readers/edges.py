@@ -42,6 +42,7 @@ class Edges:
     bounds: Bounds | None = None
     columns: str = "edges"  # how the columns of the table were used
     has_direction: bool = True
+    names: dict[str, str] = field(default_factory=dict)  # of the columns in a table with a header, by meaning
 
     def describe(self, roles: EdgeColumns, unused: Sequence[str], where: str) -> None:
         """Note how the columns were used."""

@@ -147,7 +147,7 @@ def read_graph(
             if node_table is features_table or features_table is None:
                 _check_numbered(listed.ids, place, node_table, path)
         try:
-            return join(
+            graph = join(
                 listed,
                 features_table,
                 labels_table,
@@ -159,6 +159,9 @@ def read_graph(
             if bounds is None or not type(error).__module__.startswith(("duckdb", "_duckdb")):
                 raise
             raise explain(error, path, text=True) from None
+        key = None if features_table is None else features_table.key
+        graph.column_names = listed.names | ({} if key is None else {"id_column": key})
+        return graph
 
     with one_database(), readable(edges, features, labels, folder=scratch_dir) as (paths, original):
         first, *others = paths

@@ -48,6 +48,7 @@ class NodeTable:
     allocate: Allocate = np.empty
     columns: str = ""  # how the columns of the table were used
     encoder: TableEncoder | None = None  # of a table of mixed columns
+    key: str | None = None  # name of the id column, if the table has a header
 
     def describe(self, key: str, label: str | None, unused: Sequence[str]) -> None:
         """Note how the columns were used."""

@@ -12,7 +12,7 @@ import numpy as np
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.ids import blanks_note, plain_numbers, positions
 from nafs.graph.ids import id_column as as_ids
-from nafs.graph.node_columns import choose_id, listed, may_be_ids, pick
+from nafs.graph.node_columns import choose_id, is_nameless, listed, may_be_ids, pick
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import Bounds
 from nafs.readers.dialect import is_number
@@ -109,6 +109,7 @@ def read_nodes(
         notes=notes,
         allocate=(options.bounds or Bounds()).allocate,
         encoder=encoder,
+        key=key if table.named and not is_nameless(key) else None,
     )
     nodes.describe(key, label, unused)
     return nodes
