@@ -229,4 +229,4 @@ def test_too_little_memory_is_no_bug(place, capsys, monkeypatch):
 def test_an_error_about_stdin_names_stdin():
     done = spawn("describe", "-", "--source", "nope", input=b"source,target\na,b\n")
     assert done.returncode == 2
-    assert done.stderr.decode().startswith("error: stdin: no column 'nope'")
+    assert "error: stdin: no column 'nope'" in done.stderr.decode()

@@ -6,6 +6,7 @@ import os
 import pty
 import subprocess
 import sys
+import time
 
 import pytest
 from command import run
@@ -108,3 +109,25 @@ def test_a_real_terminal(hostile):
     assert b"error:" in shown
     assert b"]0;title" in shown
     assert b"\x1b]0;title" not in shown
+
+
+def test_long_work_without_a_terminal_says_what_is_known_and_what_is_running(monkeypatch):
+    file = io.StringIO()
+    monkeypatch.setattr(console, "messages", Console(file=file, force_terminal=False))
+    run = console.Run()
+    with run.stage("read"):
+        pass
+    assert file.getvalue() == ""  # quick
+    run.notes.append("two columns were left aside")
+    monkeypatch.setattr(console, "LONG", 0.01)
+    with run.stage("smooth"):
+        deadline = time.monotonic() + 30
+        while "smooth ..." not in file.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert file.getvalue() == "note: two columns were left aside\nsmooth ...\n"
+    run.say_notes()
+    assert file.getvalue().count("note:") == 1
+    silent = console.Run(quiet=True, notes=["unread"])
+    with silent.stage("smooth"):
+        time.sleep(0.05)
+    assert "unread" not in file.getvalue()

@@ -35,6 +35,8 @@ from rich.text import Text
 from nafs._support.budget import show_bytes
 from nafs._support.printable import printable
 
+LONG = 2.0  # seconds after which a part of the work says that it is running
+
 messages = Console(stderr=True)
 results = Console()
 
@@ -93,12 +95,15 @@ class Run:
     as_csv: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    n_said: int = 0  # notes that are printed already
 
     @contextmanager
     def stage(self, name: str, total: float | None = None) -> Iterator[Any]:
         """A part of the work under a progress bar; yields a function that advances it."""
         start = time.perf_counter()
         interrupts = _Interrupts()
+        announcement = threading.Timer(LONG, self._announce, [name])
+        announcement.daemon = True
         columns: list[ProgressColumn] = [TextColumn("{task.description:<10}", markup=False), BarColumn()]
         columns += (
             []
@@ -116,15 +121,26 @@ class Run:
             task = bar.add_task(name, total=total)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                with interrupts:
-                    yield lambda steps, text=name: bar.update(
-                        task, advance=steps, description=printable(text)
-                    )
+                announcement.start()
+                try:
+                    with interrupts:
+                        yield lambda steps, text=name: bar.update(
+                            task, advance=steps, description=printable(text)
+                        )
+                finally:
+                    announcement.cancel()
+                    announcement.join()
         self.seconds[name] = time.perf_counter() - start
         for warning in caught:
             text = str(warning.message)
             if issubclass(warning.category, UserWarning) and text not in self.notes:
                 self.notes.append(text)
+
+    def _announce(self, name: str) -> None:
+        """Print the notes so far and, where no progress bar is shown, which part of the work is running."""
+        self.say_notes()
+        if not messages.is_terminal:
+            self.say(f"{name} ...")
 
     def say(self, text: str) -> None:
         """Print a line before the work starts."""
@@ -132,11 +148,12 @@ class Run:
             say(text)
 
     def say_notes(self) -> None:
-        """Print what the user should know about how the input was read and what was chosen."""
+        """Print, once, what the user should know about how the input was read and what was chosen."""
         if self.quiet or self.as_json:
             return
-        for note in self.notes:
-            say(note, "note:", "yellow")
+        while self.n_said < len(self.notes):
+            say(self.notes[self.n_said], "note:", "yellow")
+            self.n_said += 1
 
     def finish(self, title: str, rows: list[tuple[str, str]], facts: dict[str, Any]) -> None:
         """Print a summary of what was written, for people or as JSON on stdout."""
@@ -227,6 +244,7 @@ def print_table(
     for line in lines:
         cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True))
         on.file.write("  ".join(cells).rstrip() + "\n")
+    on.file.flush()
 
 
 def print_csv(records: Sequence[Mapping[str, Any]], header: Sequence[str] | None = None) -> None:
