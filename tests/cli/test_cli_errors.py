@@ -230,3 +230,28 @@ def test_an_error_about_stdin_names_stdin():
     done = spawn("describe", "-", "--source", "nope", input=b"source,target\na,b\n")
     assert done.returncode == 2
     assert "error: stdin: no column 'nope'" in done.stderr.decode()
+
+
+def test_labels_of_other_nodes_are_refused_by_their_own_header(place, capsys):
+    Path("wrong.csv").write_text("kunde,segment\nx1,gold\nx2,tin\nx3,tin\n")
+    assert run("classify", "e.csv", "-f", "f.csv", "--labels", "wrong.csv") == 2
+    shown = capsys.readouterr().err
+    for words in ("'kunde', 'segment'", "'ann'", "'x1'"):
+        assert words in shown
+    Path("wrong.csv").write_text("ann,gold\nbob,tin\nann,tin\n")  # its first line is no header
+    assert run("classify", "e.csv", "-f", "f.csv", "--labels", "wrong.csv") == 2
+
+
+def test_swapped_files_are_noticed(place, capsys):
+    assert run("embed", "f.csv", "-f", "e.csv", "-o", "z.csv") == 2
+    assert "are f.csv and e.csv swapped?" in capsys.readouterr().err
+    assert run("embed", "e.csv", "-f", "e.csv", "-o", "z.csv") == 2
+    assert "swapped" not in capsys.readouterr().err
+
+
+def test_describe_counts_nodes_without_features(place, capsys):
+    Path("few.csv").write_text("id,a\nann,1\nbob,2\n")
+    assert run("describe", "e.csv", "-f", "few.csv") == 0
+    shown = capsys.readouterr()
+    assert "2 of 4 nodes have no features" in shown.err
+    assert run("embed", "e.csv", "-f", "few.csv", "-o", "z.csv") == 2

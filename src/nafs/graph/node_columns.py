@@ -31,6 +31,10 @@ class Index:
     named: bool
 
 
+class NoIdsError(InputError):
+    """A table without a column of ids."""
+
+
 def is_nameless(column: str) -> bool:
     """Whether a column is the unnamed index of a data frame."""
     return _NAMELESS.fullmatch(column) is not None
@@ -164,9 +168,11 @@ def choose_id(
             Parameter("id_column"),
         )
     held = f" ({listed_values(known)})" if known is not None else ""
-    raise InputError(
-        f"{where}: no column ({listed(names, 8)}) holds the ids of the edges{held}, each once; name the id "
-        "column with ",
+    first = [load(name)[:1].to_pylist() for name in names[:8]]
+    values = ", ".join(repr(value) for row in first for value in row)
+    raise NoIdsError(
+        f"{where}: no column ({listed(names, 8)}) holds the ids of the edges{held}, each once; its first row "
+        f"is {values:.200}; name the id column with ",
         Parameter("id_column"),
     )
 

@@ -23,9 +23,10 @@ from nafs.readers.explain import explain, shortened
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
+from nafs.readers.roles import edge_columns, usual_pairs
 from nafs.readers.spool import readable
 from nafs.readers.summary import edges_line
-from nafs.readers.tables import TableOptions, find_files
+from nafs.readers.tables import Table, TableOptions, find_files
 
 _GRAPHML = (".graphml", ".graphml.gz")
 _GRAPHML_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zlib.error)
@@ -139,10 +140,15 @@ def read_graph(
         if is_matrix(path):
             limit = parse_memory(memory_limit)
             return _from_matrix(path, nodes, missing, limit, directed=directed, self_loops=self_loops)
-        listed = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
-        if not len(listed.sources) and node_path is None:
-            raise InputError(f"{path}: there are no edges in it")
-        features_table, labels_table = nodes(listed.ids if len(listed.ids) else None)
+        try:
+            listed = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
+            if not len(listed.sources) and node_path is None:
+                raise InputError(f"{path}: there are no edges in it")
+            features_table, labels_table = nodes(listed.ids if len(listed.ids) else None)
+        except InputError as error:
+            if source is None and target is None and _are_swapped(path, node_path, options):
+                raise InputError(*error.parts, f"; are {path} and {node_path} swapped?") from None
+            raise
         for node_table, place in ((features_table, node_path), (labels_table, label_path)):
             if node_table is features_table or features_table is None:
                 _check_numbered(listed.ids, place, node_table, path)
@@ -169,6 +175,20 @@ def read_graph(
         graph = read(first, *others)
         graph.notes = tuple(original(note) for note in graph.notes)
         return graph
+
+
+def _are_swapped(edges: str, nodes: str | None, options: TableOptions) -> bool:
+    """Whether the table of nodes has columns for the ends of edges, and that of edges none of usual names."""
+    if nodes is None or is_matrix(nodes):
+        return False
+    try:
+        first, second = Table(edges, options), Table(nodes, options)
+        if usual_pairs(first.columns) or not second.named:
+            return False
+        edge_columns(second.columns, None, None, None, nodes, second.evidence)
+    except (InputError, OSError):
+        return False
+    return True
 
 
 def _from_matrix(

@@ -12,7 +12,7 @@ import numpy as np
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.ids import blanks_note, plain_numbers, positions
 from nafs.graph.ids import id_column as as_ids
-from nafs.graph.node_columns import choose_id, is_nameless, listed, may_be_ids, pick
+from nafs.graph.node_columns import NoIdsError, choose_id, is_nameless, listed, may_be_ids, pick
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import Bounds
 from nafs.readers.dialect import is_number
@@ -62,18 +62,14 @@ def read_nodes(
     progress : callable, optional
     """
     table = _with_header(path, options, known)
-    index = table.index
-    names = [name for name in table.columns if index is None or name != index.column]
-    key = choose_id(
-        names,
-        table.column,
-        known,
-        index=index,
-        wanted=id_column,
-        likely=lambda: _likely_ids(table, names),
-        where=path,
-        others=renames,
-    )
+    try:
+        names, key = _names_and_key(table, known, id_column, renames)
+    except NoIdsError:
+        if table.named or options.header is not None or not table.text:
+            raise
+        # Only for an error that shows the first line as it is: perhaps a header, perhaps not.
+        _names_and_key(Table(path, replace(options, header=True)), known, id_column, renames)
+        raise
     left_out = {str(pick(names, name, "columns to ignore", path)) for name in ignore}
     others = [name for name in names if name != key and name not in left_out]
     label = pick(names, label_column, "labels", path) or label_name(others)
@@ -186,6 +182,25 @@ def _with_header(path: str, options: TableOptions, known: Any) -> Table:
         if not held[0] and held[1:].mean() > 0.5:
             return Table(path, replace(options, header=True))
     return table
+
+
+def _names_and_key(
+    table: Table, known: Any, wanted: str | int | None, renames: bool
+) -> tuple[list[str], str]:
+    """All columns but an index, and the column of the ids."""
+    index = table.index
+    names = [name for name in table.columns if index is None or name != index.column]
+    key = choose_id(
+        names,
+        table.column,
+        known,
+        index=index,
+        wanted=wanted,
+        likely=lambda: _likely_ids(table, names),
+        where=table.where,
+        others=renames,
+    )
+    return names, key
 
 
 def _likely_ids(table: Table, names: Sequence[str]) -> list[str]:
