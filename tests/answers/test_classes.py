@@ -137,3 +137,18 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "accuracy on held-out labels" in capsys.readouterr().err
     assert run("classify", example_table("citations")) == 2
     assert "give a table of ids and labels with --labels" in " ".join(capsys.readouterr().err.split())
+
+
+def test_short_rows_follow_their_direction():
+    """Nodes without features of their own have short rows; they are not all put into the largest class."""
+    rng = np.random.default_rng(0)
+    truth = rng.permutation(np.repeat([0, 1, 2], 100))
+    rows = np.eye(3)[truth] + 0.1 * rng.standard_normal((300, 3))
+    short = np.arange(200, 300)
+    rows[short] *= 0.001
+    labels = [None] * 300
+    for code, count in ((0, 30), (1, 8), (2, 8)):
+        for node in np.flatnonzero(truth[:200] == code)[:count]:
+            labels[node] = int(code)
+    answer = classify(rows, pa.array(range(300)), labels)
+    assert (answer.codes == truth)[short].mean() > 0.95

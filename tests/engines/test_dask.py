@@ -255,3 +255,42 @@ def test_waiting_is_reported_and_ends(monkeypatch, caplog):
         watch.since -= 301
         with pytest.raises(ConnectionError, match=f"{why}.*resume the run"):
             watch.look([task])
+
+
+def test_a_stopped_worker_ends_the_run_with_an_error(tmp_path, narrow, monkeypatch):
+    from nafs.engines import dask, dask_watch
+
+    for module, name, seconds in (
+        (dask_watch, "LOOK", 0.2),
+        (dask_watch, "PATIENCE", 3.0),
+        (dask, "FAREWELL", 0.5),
+    ):
+        monkeypatch.setattr(module, name, seconds)
+    A, X = random_graph(8, n=2000, density=0.004, n_features=48)
+    graph, features = read_adjacency(A), read_features(X)
+    method = Method(3, (0.0, 0.3, 0.5))
+    with two_workers() as own:
+        pids = list(own.run(os.getpid).values())
+        stopped = []
+
+        def stop(_):
+            if not stopped:
+                stopped.extend(pids)
+                for pid in pids:
+                    os.kill(pid, signal.SIGSTOP)
+
+        try:
+            with pytest.raises(ConnectionError, match="does not answer.*resume the run"):
+                on_cluster(
+                    graph,
+                    features,
+                    method,
+                    work_dir=tmp_path / "dask",
+                    client=own,
+                    memory_limit=narrow(graph, method),
+                    progress=stop,
+                )
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+        assert stopped

@@ -162,9 +162,8 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     present, counts = np.unique(codes, return_counts=True)
     names = known.classes
     _check(present, len(nodes))
-    lengths = [np.linalg.norm(matrix[rows], axis=1) for rows in _blocks(matrix)]
-    scale = float(np.concatenate(lengths).mean()) or 1.0  # so that strengths are comparable
-    points = matrix[nodes] / scale
+    scales = _scales(matrix, nodes)
+    points = matrix[nodes] * scales[nodes]
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
     single = present[counts == 1]
     if len(single):
@@ -186,7 +185,7 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     model = LogisticRegression(C=strength, max_iter=1000).fit(points, codes)
     probabilities = np.zeros((len(matrix), len(names)))
     for rows in _blocks(matrix):
-        probabilities[rows][:, present] = _softmax(_logits(model, matrix[rows] / scale) / temperature)
+        probabilities[rows][:, present] = _softmax(_logits(model, matrix[rows] * scales[rows]) / temperature)
     return Classification(
         ids,
         pa.array(names),
@@ -197,6 +196,19 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
         deviation,
         tuple(notes),
     )
+
+
+def _scales(matrix: NDArray[Any], labelled: NDArray[np.int64]) -> NDArray[np.float32]:
+    """What each row is multiplied by, as a column.
+
+    All rows are divided by the mean length, so that strengths are comparable. Nodes with few or no features
+    of their own have short rows, for which a regression would predict the most frequent class whatever
+    their direction: rows shorter than half of the labelled ones are stretched to that length.
+    """
+    lengths = np.concatenate([np.linalg.norm(matrix[rows], axis=1) for rows in _blocks(matrix)])
+    usual = float(np.median(lengths[labelled]))
+    stretch = np.divide(usual, lengths, out=np.ones_like(lengths), where=(lengths > 0) & (lengths < usual))
+    return np.asarray((stretch / (float(lengths.mean()) or 1.0))[:, None], np.float32)
 
 
 def _blocks(matrix: NDArray[Any]) -> list[slice]:

@@ -31,6 +31,7 @@ from nafs.engines.work import WorkFolder
 from nafs.graph import Adjacency
 from nafs.smoothing.method import Method
 
+FAREWELL = 10.0  # seconds that workers have to clear their caches
 _RETRIES = 3
 _SECONDS = 10  # timeout for reaching a scheduler
 _BUSY = threading.Lock()  # tasks of one process share their states, so they must not overlap
@@ -104,8 +105,14 @@ class _Futures:
         try:
             _submit(self.client, self._job, due, finished)
         finally:
-            with suppress(Exception):  # a lost worker has no cache to clear
-                self.client.run(_panels.cache_clear)
+            # A stopped worker would never answer: this is no reason to wait for it.
+            clearing = threading.Thread(target=self._clear_caches, daemon=True)
+            clearing.start()
+            clearing.join(FAREWELL)
+
+    def _clear_caches(self) -> None:
+        with suppress(Exception):  # a lost worker has no cache to clear
+            self.client.run(_panels.cache_clear)
 
 
 def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task], None]) -> None:
@@ -140,10 +147,11 @@ def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task],
                 continue
             watch.progress()
             task, _ = running.pop(future.key)
-            try:
-                future.result()
-            except Exception as error:
-                raise _failed(task, error) from error
+            if future.status != "finished":  # otherwise nothing is fetched: a stopped worker would not answer
+                try:
+                    future.result()
+                except Exception as error:
+                    raise _failed(task, error) from error
             future.release()
             unfinished.discard(task.output)
             done(task)
