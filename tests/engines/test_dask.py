@@ -280,7 +280,7 @@ def test_a_stopped_worker_ends_the_run_with_an_error(tmp_path, narrow, monkeypat
                     os.kill(pid, signal.SIGSTOP)
 
         try:
-            with pytest.raises(ConnectionError, match="does not answer.*resume the run"):
+            with pytest.raises(ConnectionError, match=r"does not answer.*resume the run"):
                 on_cluster(
                     graph,
                     features,
