@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from command import run
@@ -152,3 +153,19 @@ def test_short_rows_follow_their_direction():
             labels[node] = int(code)
     answer = classify(rows, pa.array(range(300)), labels)
     assert (answer.codes == truth)[short].mean() > 0.95
+
+
+def test_labels_in_frames_are_keyed_by_id():
+    points = np.repeat(np.eye(2), 10, axis=0)
+    ids = pa.array([f"n{i}" for i in range(20)])
+    known = {"n1": "a", "n2": "a", "n11": "b", "n12": "b", "n13": None}
+    expected = classify(points, ids, known).to_arrow()
+    frame = pd.DataFrame({"who": list(known), "kind": list(known.values())})
+    for labels in (frame, frame.set_index("who"), frame.set_index("who")["kind"], pa.table(dict(frame))):
+        assert classify(points, ids, labels).to_arrow().equals(expected)
+    with pytest.raises(ValueError, match="unknown ids, such as 'x'"):
+        classify(points, ids, pd.DataFrame({"id": ["x"], "class": ["a"]}))
+    with pytest.raises(ValueError, match="keep two columns, id and class"):
+        classify(points, ids, frame.assign(more=1, id=frame.who))
+    with pytest.raises(ValueError, match="'n1'"):
+        classify(points, ids, pd.DataFrame({"id": ["n1", "n1"], "class": ["a", "b"]}))

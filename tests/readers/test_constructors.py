@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from graphs import EDGES, LABELS, NODES, assert_same, reference
 
-from nafs import Graph, from_edges, from_igraph, from_networkx, from_pyg
+from nafs import Graph, from_edges, from_igraph, from_networkx, from_pyg, read_graph
 
 
 def with_labels(frame):
@@ -282,3 +282,16 @@ def test_an_edge_index_is_an_array_of_two_rows():
     assert from_edges(np.array([[0, 1, 2, 3], [1, 2, 3, 0]])).n_edges == 4
     with pytest.raises(ValueError, match=r"got \(4, 5\)"):
         from_edges(np.zeros((4, 5), int))
+
+
+def test_labels_beside_frames():
+    edges, nodes = (["a", "b"], ["b", "c"]), {"id": ["c", "b", "a"], "x": [1, 2, 3]}
+    for labels in (pd.DataFrame({"id": ["a", "b"], "class": ["r", "s"]}), {"a": "r", "b": "s"}):
+        graph = from_edges(edges, nodes, labels=labels)
+        assert graph.labels.to_arrow().to_pylist() == [None, "s", "r"]
+    with pytest.raises(ValueError, match="none of its ids"):
+        from_edges(edges, nodes, labels={"z": "r"})
+    with pytest.raises(ValueError, match="mapping of id to class"):
+        from_edges(edges, nodes, labels=["r", "s"])
+    with pytest.raises(TypeError, match=r"edges must be the path of a file; .*nafs.from_edges"):
+        read_graph(pd.DataFrame({"source": [1], "target": [2]}))

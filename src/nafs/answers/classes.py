@@ -20,6 +20,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs._support.markup import html_table
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
+from nafs.graph.label_tables import is_frame, keyed_labels
 from nafs.pipeline.decide import AUTO_DIM
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
@@ -134,7 +135,9 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     matrix : ndarray of shape (n, d)
         An embedding.
     ids : Arrow array of n ids
-    labels : Labels, mapping of id to class, or sequence of n classes with None where unknown
+    labels : Labels, mapping of id to class, Series, data frame, or sequence of n classes
+        A sequence has None where the class is unknown. A Series is keyed by its index; a data frame has
+        the two columns id and class.
     seed : int
         Of the folds.
 
@@ -219,6 +222,9 @@ def _blocks(matrix: NDArray[Any]) -> list[slice]:
 
 def _labels(labels: Any, ids: Any, n: int) -> Labels:
     """Labels in the order of the nodes."""
+    if is_frame(labels):
+        keys, values = keyed_labels(labels, ids)
+        labels = dict(zip(keys.to_pylist(), values.to_pylist(), strict=True))
     if hasattr(labels, "index") and hasattr(labels, "items"):  # a pandas Series is keyed by its index
         labels = {key: None if value != value else value for key, value in labels.items()}  # noqa: PLR0124
     if isinstance(labels, Mapping):

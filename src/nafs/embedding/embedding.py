@@ -259,8 +259,9 @@ class Embedding:
 
         Parameters
         ----------
-        labels : mapping of id to class, or sequence of classes with None where unknown, optional
-            By default the labels that came with the graph.
+        labels : mapping of id to class, Series, data frame, or sequence with None where unknown, optional
+            By default the labels that came with the graph. A Series is keyed by its index; a data frame has
+            the two columns id and class.
         seed : int
             Seed of the folds for estimating the accuracy.
 

@@ -15,6 +15,7 @@ from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, InputTypeError, MissingExtraError, Parameter
 from nafs.graph import Graph
 from nafs.graph.adjacency import merge_edges
+from nafs.graph.label_tables import is_frame
 from nafs.graph.storage import is_saved_graph
 from nafs.readers.database import Bounds, bounds_of, one_database
 from nafs.readers.edge_tables import read_edges
@@ -110,6 +111,13 @@ def read_graph(
         raise InputTypeError(
             Parameter("edges"), " is one path; several files are named by a pattern, such as 'edges-*.csv'"
         )
+    for name, value in (("edges", edges), ("features", features), ("labels", labels)):
+        if is_frame(value):
+            raise InputTypeError(
+                Parameter(name),
+                " must be the path of a file; data frames make a graph with nafs.from_edges(edges, nodes, "
+                "labels=labels)",
+            )
 
     def read(path: str, node_path: str | None, label_path: str | None) -> Graph:
         bounds = bounds_of(memory_limit, scratch_dir, [path, node_path, label_path])

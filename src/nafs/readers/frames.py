@@ -12,6 +12,7 @@ from nafs._support.errors import InputError
 from nafs.graph import Graph
 from nafs.graph.ids import as_arrow, blanks_note
 from nafs.graph.ids import id_column as as_ids
+from nafs.graph.label_tables import keyed_labels
 from nafs.graph.node_columns import choose_id, pick, table_of, with_index
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import duckdb_connection
@@ -26,6 +27,7 @@ def from_edges(
     edges: Any,
     nodes: Any = None,
     *,
+    labels: Any = None,
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | Literal[False] | None = None,
@@ -47,6 +49,8 @@ def from_edges(
         :mod:`nafs.readers.roles` describes: by usual names such as source and target, or by shared values.
     nodes : data frame, optional
         One row for each node: its id, its features, and optionally its label.
+    labels : data frame with the columns id and class, Series, or mapping of id to class, optional
+        Labels that are not in ``nodes``, of all nodes or of some.
     source, target, weight : str or int, optional
         Columns of ``edges``, by name or by number from 1; ``weight=False`` ignores weights.
     id_column : str or int, optional
@@ -84,7 +88,15 @@ def from_edges(
         table = node_table(
             nodes, listed.ids, id_column, features, label_column, "nodes", text=text, category=category
         )
-    return join(listed, table, directed=directed, self_loops=self_loops, missing=missing)
+    separate = None
+    if labels is not None:
+        separate = _label_table(labels, listed.ids if table is None else table.ids)
+    return join(listed, table, separate, directed=directed, self_loops=self_loops, missing=missing)
+
+
+def _label_table(labels: Any, known: Any) -> NodeTable:
+    ids, classes = keyed_labels(labels, known)
+    return NodeTable(ids, labels=classes, where="labels")
 
 
 def _edges(

@@ -1,0 +1,64 @@
+"""Labels keyed by id: a mapping, a pandas Series, or a data frame with a column of ids and one of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nafs._support.errors import InputError
+from nafs.graph.ids import as_arrow, check_unique, id_column
+from nafs.graph.node_columns import choose_id, is_nameless, listed, table_of, with_index
+
+_USUAL = ("label", "labels", "class")
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value has named columns, as data frames of pandas, polars and pyarrow have."""
+    return hasattr(value, "column_names") or hasattr(value, "columns")
+
+
+def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, Any]:
+    """Ids and their classes, as Arrow arrays of equal length.
+
+    Parameters
+    ----------
+    labels : mapping of id to class, pandas Series, or data frame
+        A Series is keyed by its index. A data frame has the ids and the classes in two columns.
+    known : Arrow array
+        Ids of the nodes.
+    where : str
+        Name of the labels in errors.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nafs.graph.label_tables import keyed_labels
+    >>> ids, classes = keyed_labels(pa.table({"name": ["a", "b"], "kind": ["x", "y"]}), pa.array(["b", "a"]))
+    >>> ids.to_pylist(), classes.to_pylist()
+    (['a', 'b'], ['x', 'y'])
+    """
+    if is_frame(labels):
+        table, index = with_index(table_of(labels, where), where)
+        names = [name for name in table.column_names if index is None or name != index.column]
+        key = choose_id(names, lambda name: table[name], known, index=index, where=where)
+        others = [name for name in names if name != key and not is_nameless(name)]
+        usual = [name for name in others if name.lower() in _USUAL]
+        chosen = others if len(others) == 1 else usual
+        if len(chosen) != 1:
+            raise InputError(
+                f"{where}: cannot tell which of the columns {listed(others)} holds the classes of the ids in "
+                f"{key!r}; keep two columns, id and class"
+            )
+        ids, classes = id_column(table[key], where), as_arrow(table[chosen[0]], where)
+    elif isinstance(labels, Mapping) or (hasattr(labels, "index") and hasattr(labels, "items")):
+        pairs = dict(labels.items())
+        ids = id_column([str(name) for name in pairs], where)
+        values = [None if value != value else value for value in pairs.values()]  # noqa: PLR0124
+        classes = as_arrow(values, where)
+    else:
+        raise InputError(
+            f"{where} must be a mapping of id to class, a Series, or a data frame with the columns id and "
+            f"class; got {type(labels).__qualname__}"
+        )
+    check_unique(ids, where)
+    return ids, classes
