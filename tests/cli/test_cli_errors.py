@@ -255,3 +255,16 @@ def test_describe_counts_nodes_without_features(place, capsys):
     shown = capsys.readouterr()
     assert "2 of 4 nodes have no features" in shown.err
     assert run("embed", "e.csv", "-f", "few.csv", "-o", "z.csv") == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "likely"), [("C-42", "'C-0042'?"), ("c0042", "'C-0042'?"), ("42", "'C-0042'?"), ("Z-9", None)]
+)
+def test_an_id_in_another_spelling_is_suggested(tmp_path, monkeypatch, capsys, wrong, likely):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"C-{number:04},{number % 7},1" for number in (1, 42, 420, 1042, 1492)]
+    Path("z.csv").write_text("id,0,1\n" + "\n".join(rows) + "\n")
+    assert run("similar", "z.csv", wrong) == 2
+    shown = capsys.readouterr().err
+    assert f"unknown id '{wrong}'" in shown
+    assert (f"did you mean {likely}" in shown) if likely else ("did you mean" not in shown)

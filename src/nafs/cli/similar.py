@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,8 @@ from nafs.cli.console import Run, results
 from nafs.cli.flags import command, flag
 from nafs.cli.options import Count, Force, MemoryLimit, TableFile, TablePrinting, Threads
 from nafs.embedding import Embedding
+from nafs.graph.ids import id_column, positions
+from nafs.graph.spellings import other_spellings
 from nafs.smoothing.threads import check_threads
 from nafs.writers.tables import RESULTS, write_table
 
@@ -62,6 +65,7 @@ def similar(
     check_table_target(output, force=force)
     with run.stage("read"):
         vectors = Embedding.load(embedding, memory_limit=memory_limit)
+        refuse_other_spellings(nodes or [], vectors)
     with run.stage("search", total=1) as advance:
         neighbors = vectors.similar(
             None if every else nodes,
@@ -76,6 +80,15 @@ def similar(
 
 
 _EVERY = Parameter("every")
+
+
+def refuse_other_spellings(nodes: Sequence[str], vectors: Embedding) -> None:
+    """Raise if an unknown id is a known one in another spelling; the embedding refuses all others."""
+    places = positions(vectors.id_array, id_column(nodes)) if nodes else ()
+    for node, place in zip(nodes, places, strict=True):
+        likely = other_spellings(node, vectors.id_array) if place < 0 else []
+        if likely:
+            raise InputError(f"unknown id {node!r}; did you mean {' or '.join(map(repr, likely))}?")
 
 
 def check_table_target(output: str | None, *, force: bool) -> None:
