@@ -155,3 +155,4 @@ def test_columns_that_were_recognised_are_remembered(tmp_path):
     assert "source = 'from_customer', target = 'to_customer'" in output
     assert "named as when the model was built" in output
     assert "2 new" in output
+    assert "(100 %) recomputed" in output

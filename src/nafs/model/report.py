@@ -59,4 +59,5 @@ class UpdateReport:
         """How much was recomputed, in words."""
         if self.full:
             return f"full run, because {self.why}"
-        return f"{self.recomputed:,} of {self.n_nodes:,} embeddings ({100 * self.share:.2g} %) recomputed"
+        percent = f"{100 * self.share:.2g}" if self.share < 0.99 else f"{100 * self.share:.0f}"
+        return f"{self.recomputed:,} of {self.n_nodes:,} embeddings ({percent} %) recomputed"
