@@ -127,7 +127,7 @@ def test_heads_that_make_no_candidates_are_refused(heads, n_hops):
     rows = np.random.default_rng(0).random((20, 4))
     search = ClusterSearch([(hop, rows) for hop in range(n_hops)], 2)
     search.heads = heads
-    with pytest.raises(ValueError, match="one of mixture, spherical, projection_mixture, subspace here"):
+    with pytest.raises(ValueError, match="one of mixture, spherical, projection_mixture, subspace; got"):
         search.consensus(2)
 
 
@@ -135,7 +135,7 @@ def test_merging_alone_needs_edges(graph):
     rows = embed(graph, n_hops=5).matrix
     search = ClusterSearch([(hop, rows) for hop in range(3)], 4, graph=graph.adjacency)
     search.heads = ("absorbed",)
-    with pytest.raises(ValueError, match="subspace, merged here; got absorbed"):
+    with pytest.raises(ValueError, match="subspace, merged; got absorbed"):
         search.consensus(4)
     search.heads = ("merged",)
     assert search.consensus(4).n_candidates == 30

@@ -134,6 +134,17 @@ def test_an_exact_reduction_commutes_with_smoothing(graph):
 # --- clusters ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("spread", [1e-3, 1e-5])
+def test_the_mixture_separates_points_far_from_the_origin(spread):
+    from sklearn.metrics import adjusted_rand_score
+
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 4000)
+    points = 4 * rng.standard_normal((4, 32))[truth] + rng.standard_normal((4000, 32))
+    clusters = mixture((0.5 + spread * points).astype(np.float32), 4)
+    assert adjusted_rand_score(truth, clusters) > 0.9
+
+
 def test_the_mixture_agrees_with_scikit_learn():
     from sklearn.mixture import GaussianMixture
 

@@ -16,6 +16,7 @@ from nafs.graph import Adjacency
 
 _ENOUGH = 1e-3  # gain in log-likelihood per node at which a fit stops
 _WARM_UP = 10  # steps of K-means before the mixture
+_FAR = 1000.0  # squared distance of the points from the origin, in units of their variance
 _FLOOR = 1e-3  # added to the covariance, relative to the mean variance of all points
 
 
@@ -82,10 +83,12 @@ class Mixture(NamedTuple):
     means: NDArray[Any]
     log_weights: NDArray[Any]
     likelihood: float
+    origin: NDArray[Any] | None = None
 
     def scores(self, points: NDArray[Any]) -> NDArray[Any]:
         """Log density under each cluster, without terms that all clusters share."""
-        return self.scores_of(points @ self.whiten).T
+        moved = points if self.origin is None else points - self.origin
+        return self.scores_of(moved @ self.whiten).T
 
     def scores_of(self, white: NDArray[Any]) -> NDArray[Any]:
         """The same for whitened points, one row for each cluster."""
@@ -109,6 +112,9 @@ def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, m
     """
     n, d = points.shape
     kind = points.dtype
+    origin = _far_mean(points)
+    if origin is not None:
+        points = points - origin
     squares = (points.T @ points).astype(np.float64)
     spread = np.trace(squares) / n - float((points.mean(axis=0, dtype=np.float64) ** 2).sum())
     floor = np.eye(d) * max(_FLOOR * spread / d, 1e-12)
@@ -119,7 +125,7 @@ def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, m
         sizes = shares.sum(axis=1, dtype=np.float64) + 10 * np.finfo(float).eps
         means = (shares @ points).astype(np.float64) / sizes[:, None]
         covariance = (squares - (means.T * sizes) @ means) / n + floor
-        whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T
+        whiten = _whitening(covariance, float(floor[0, 0]))
         model = Mixture(
             whiten.astype(kind), (means @ whiten).astype(kind), np.log(sizes / n).astype(kind), 0.0
         )
@@ -137,7 +143,29 @@ def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, m
         if likelihood - before < _ENOUGH:
             break
         before = likelihood
-    return model._replace(likelihood=likelihood)
+    return model._replace(likelihood=likelihood, origin=origin)
+
+
+def _far_mean(points: NDArray[Any]) -> NDArray[Any] | None:
+    """The mean of points that are so far from the origin that rounding would hide their spread."""
+    mean = points.mean(axis=0, dtype=np.float64)
+    spread = float(points.var(axis=0, dtype=np.float64).sum())
+    return mean.astype(points.dtype) if float(mean @ mean) > _FAR * spread else None
+
+
+def _whitening(covariance: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+    """The matrix that turns points of this covariance into points of covariance 1.
+
+    Points that nearly coincide far from the origin have a covariance that is mostly rounding, and may have
+    negative eigenvalues: these are raised to the floor.
+    """
+    try:
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(covariance)
+        least = max(floor, 1e-6 * float(values[-1]))
+        raised = (vectors * np.maximum(values, least)) @ vectors.T
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(raised)).T)
 
 
 def _nearest(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
