@@ -2,8 +2,8 @@
 
 Encoder layers are relu(Â H W) with Â = D̃^-½ Ã D̃^-½, decoder layers relu(B H W) with the sharpening
 B = D̂^-½ (2I - A) D̂^-½, D̂ = 2I + D, whose spectral radius is at most 1; the last layer of each is linear. The
-loss is ½‖X - X̂‖². For link prediction γ times the loss of GAE is added: so we remember the paper, whose text was
-not at hand to check it.
+loss is ½‖X - X̂‖². For link prediction γ times the loss of GAE is added, as we remember the paper; its text
+was not at hand to check it.
 
 The paper and its program do not state the settings for citation graphs. Widths of 400 and 100 are our choice,
 and so are 25 epochs at a rate of 0.005: there the modularity of the clusters on Cora, which needs no labels,

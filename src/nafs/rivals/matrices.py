@@ -25,8 +25,8 @@ def leading_eigenpairs(operator: Any, count: int) -> tuple[NDArray[np.float64], 
 
     The tolerance is loose on purpose. A graph of many components has the eigenvalue 1 as often; from one
     start the method finds one vector for each distinct eigenvalue, and only rounding errors bring in copies.
-    With a tight tolerance it goes on until they do: on Cora the AUC of links was then 85.9 with one thread and
-    87.1 with two, and the same 86.7 for both with this tolerance.
+    With a tight tolerance it goes on until they do: on Cora the AUC of links was then 85.9 with one thread
+    and 87.1 with two, and the same 86.7 for both with this tolerance.
     """
     from scipy.sparse.linalg import eigsh
 
