@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "report")]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "helpers")]
 
 SIZES = ((400, 800), (1280, 800), (1920, 1080))
 N = 3_000
@@ -198,7 +198,7 @@ def take(browser: Any, address: str, prepare: Callable[[Any], None], width: int,
 
 def main(target: Path, wanted: list[str]) -> None:
     """Take all pictures, or those of some states."""
-    from conftest import started
+    from browser import started
     from PIL import Image
 
     target.mkdir(parents=True, exist_ok=True)

@@ -112,8 +112,8 @@ def cpu_of_children() -> float:
 
 def opened(path: Path) -> dict[str, float]:
     """Seconds until the page can be used in headless Chromium, without a graphics card."""
-    sys.path.insert(0, str(ROOT / "tests" / "report"))
-    from conftest import started
+    sys.path.insert(0, str(ROOT / "tests" / "helpers"))
+    from browser import started
 
     browser = started(path.parent)
     try:

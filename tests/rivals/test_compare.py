@@ -1,6 +1,8 @@
 """Several methods on one graph, with the same splits, seeds and heads."""
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,6 +48,23 @@ def test_a_method_that_fails_does_not_take_the_others_with_it(graph):
     assert comparison.skipped == {"broken": "broken failed: RuntimeError: no convergence"}
     with pytest.raises(ValueError, match="needs labels"):
         compare(Graph(graph.adjacency), "clustering", [RIVALS["SGC"]], seeds=1)
+
+
+def test_a_method_with_fewer_seeds_is_not_reported_as_left_out(graph, monkeypatch):
+    now = 0.0
+
+    def slow_fit(problem, seed, progress, **settings):
+        nonlocal now
+        now += 7.0
+        return RIVALS["SGC"].fit(problem, seed, progress, **settings)
+
+    clock = SimpleNamespace(perf_counter=lambda: now)
+    monkeypatch.setattr(sys.modules["nafs.rivals.compare"], "time", clock)
+    quick = replace(RIVALS["SGC"], name="quick", cost=5.0, growth=0.0)
+    slow = replace(quick, name="slow", cost=6.0, fit=slow_fit)
+    comparison = compare(graph, "links", [quick, slow], seeds=3, limit=10.0)
+    assert {name: len(values["AUC"]) for name, values in comparison.values.items()} == {"quick": 1, "slow": 1}
+    assert comparison.skipped == {}, "both were measured; only further seeds are too long"
 
 
 def test_a_time_limit_leaves_slow_methods_out_and_cuts_seeds(graph):

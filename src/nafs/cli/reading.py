@@ -38,6 +38,31 @@ Edges = Annotated[
 ]
 
 
+# Shared with `nafs update`, which reads tables like those that its model was built from.
+SourceColumn = Annotated[
+    str | None,
+    flag("--source", metavar="COLUMN", help="Column of source ids, by name or number.", panel=READING),
+]
+TargetColumn = Annotated[
+    str | None,
+    flag("--target", metavar="COLUMN", help="Column of target ids, by name or number.", panel=READING),
+]
+WeightColumn = Annotated[
+    str | None,
+    flag(
+        "--weight",
+        metavar="COLUMN",
+        help="Column of the edge weights "
+        "[dim](default: recognised by its name, or the third of three columns without names)[/dim].",
+        panel=READING,
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    flag("--id", metavar="COLUMN", help="Id column of the tables of nodes.", panel=READING),
+]
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name for name in text.split(",") if name)
 
@@ -70,24 +95,9 @@ class Reading:
             panel=READING,
         ),
     ] = None
-    source: Annotated[
-        str | None,
-        flag("--source", metavar="COLUMN", help="Column of source ids, by name or number.", panel=READING),
-    ] = None
-    target: Annotated[
-        str | None,
-        flag("--target", metavar="COLUMN", help="Column of target ids, by name or number.", panel=READING),
-    ] = None
-    weight: Annotated[
-        str | None,
-        flag(
-            "--weight",
-            metavar="COLUMN",
-            help="Column of the edge weights "
-            "[dim](default: the one called weight, or the third of three columns without names)[/dim].",
-            panel=READING,
-        ),
-    ] = None
+    source: SourceColumn = None
+    target: TargetColumn = None
+    weight: WeightColumn = None
     unweighted: Annotated[
         bool,
         switch(
@@ -97,10 +107,7 @@ class Reading:
             stands_for=Parameter("weight", False),
         ),
     ] = False
-    id_column: Annotated[
-        str | None,
-        flag("--id", metavar="COLUMN", help="Id column of the feature and label tables.", panel=READING),
-    ] = None
+    id_column: IdColumn = None
     label_column: Annotated[
         str | None,
         flag("--label", metavar="COLUMN", help="Label column of the feature or label table.", panel=READING),

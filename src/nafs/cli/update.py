@@ -14,7 +14,7 @@ from nafs._support.scratch import Allocate, scratch_in
 from nafs.cli.flags import command, flag
 from nafs.cli.keeping import check_model_target
 from nafs.cli.options import OUTPUT, Force, MemoryLimit, Printing, Threads
-from nafs.cli.reading import READING, stdin_as_file
+from nafs.cli.reading import READING, IdColumn, SourceColumn, TargetColumn, WeightColumn, stdin_as_file
 from nafs.embedding import Embedding
 from nafs.model import Model
 from nafs.model.new_rows import Files, update_from_files
@@ -54,18 +54,10 @@ class Changes:
 class ChangedReading:
     """How to read the tables; by default like those that the model was built from."""
 
-    source: Annotated[
-        str | None, flag("--source", metavar="COLUMN", help="Column of source ids.", panel=READING)
-    ] = None
-    target: Annotated[
-        str | None, flag("--target", metavar="COLUMN", help="Column of target ids.", panel=READING)
-    ] = None
-    weight: Annotated[
-        str | None, flag("--weight", metavar="COLUMN", help="Column of the edge weights.", panel=READING)
-    ] = None
-    id_column: Annotated[
-        str | None, flag("--id", metavar="COLUMN", help="Id column of the other tables.", panel=READING)
-    ] = None
+    source: SourceColumn = None
+    target: TargetColumn = None
+    weight: WeightColumn = None
+    id_column: IdColumn = None
     missing: Annotated[
         str | None,
         flag(

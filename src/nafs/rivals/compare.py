@@ -122,7 +122,9 @@ def compare(
     turns += [(rival, seed) for rival in ordered for seed in range(1, seeds)]
     for done, (rival, seed) in enumerate(turns):
         expected, left = rival.seconds(graph.n_nodes), limit - (time.perf_counter() - start)
-        if rival.name in result.skipped or (seed and (left <= 0 or spent[rival.name] > SHARE * limit)):
+        if rival.name in result.skipped:
+            continue
+        if seed and (expected > left or spent[rival.name] > SHARE * limit):  # the seeds it has still count
             continue
         if rival.missing is None and expected > left:
             result.skipped[rival.name] = f"{rival.name}: not measured within {limit:.0f} s"
