@@ -215,6 +215,23 @@ def test_the_replay_contains_the_hops_of_the_embedding():
     replay = collect(embedding, graph)["replay"]
     assert replay["steps"][replay["start"]] == 3
     assert all(len(item["positions"]) == len(replay["steps"]) for item in replay["maps"])
+    assert "others" not in replay, "every node is on the maps"
+
+
+def test_the_replay_places_nodes_beyond_its_sample(monkeypatch):
+    monkeypatch.setattr("nafs.report.hops.REPLAYED", 40)
+    graph, embedding = graph_and_embedding()
+    replay = collect(embedding, graph)["replay"]
+    assert len(replay["nodes"]) == 40
+    places = np.cumsum(replay["others"], axis=1, dtype=np.uint8)
+    assert places.shape == (2, len(replay["steps"]), 2, 60)
+    for item, planes in zip(replay["maps"], places, strict=True):
+        for exact, (x, y) in zip(item["positions"], planes, strict=True):
+            apart = np.column_stack([x, y])[replay["nodes"]] - exact / 257
+            assert np.median(np.abs(apart)) < 2, "nodes of the sample are placed where they are"
+    monkeypatch.setattr("nafs.report.contents.DETAILED", 10)
+    assert "others" not in collect(embedding, graph)["replay"], "too many nodes for a file"
+    assert "others" in collect(embedding, graph, details=False)["replay"], "a server sends them"
 
 
 def test_pages_of_odd_graphs():
@@ -282,6 +299,17 @@ def test_a_server_answers_for_each_node_and_only_for_itself():
             PageServer(data, embedding, graph, server.server_address[1])
         failed.value.close()
         server.shutdown()
+
+
+def test_explore_reports_its_progress():
+    graph, embedding = graph_and_embedding()
+    told = []
+    embedding.explore(graph, progress=lambda name, share: told.append((name, share)))
+    assert {"map", "clusters", "neighbours", "replay"} <= {name for name, _ in told}
+    shares = [share for name, share in told if name == "map"]
+    assert shares[0] == 0
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1)
 
 
 def test_explore_in_a_notebook_and_into_a_file(tmp_path):

@@ -1,5 +1,7 @@
 """Pages of many nodes in a real browser: how large the file is, how soon it opens, how it moves."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,33 @@ def synthetic(n, columns=True):
     }  # fmt: skip
 
 
-def test_a_hundred_thousand_nodes_are_small_and_open_quickly(browser, tmp_path, request):
+def opening(browser, path):
+    """The browser's own time until a page can be used, without the driver's: the best of two."""
+    times = []
+    for _ in range(2):
+        browser.open(path)
+        times.append(browser.run("return performance.getEntriesByName('nafs-ready')[0].startTime"))
+    return min(times)
+
+
+def pixels(browser):
+    """The map on the screen. Two pictures of a million points may differ by a shade though nothing moved."""
+    from PIL import Image
+
+    picture = Image.open(io.BytesIO(browser.driver.find_element("id", "map").screenshot_as_png))
+    return np.asarray(picture.convert("RGB"), int)
+
+
+def moving(browser):
+    """The page's own work for one move of the map: the best of ten. Drawing is the graphics card's."""
+    return browser.run(
+        "let best = Infinity; for (let turn = 0; turn < 10; turn++) { const start = performance.now();"
+        "for (let i = 0; i < 20; i++) nafs.map.panBy(i % 2 ? 3 : -3, 2);"
+        "best = Math.min(best, performance.now() - start); } return best"
+    )
+
+
+def test_a_hundred_thousand_nodes_are_small_and_open_quickly(browser, tmp_path):
     n, rng = 100_000, np.random.default_rng(0)
     data = synthetic(n)
     data["nearest"] = {
@@ -62,11 +90,10 @@ def test_a_hundred_thousand_nodes_are_small_and_open_quickly(browser, tmp_path, 
     }
     data["weights"] = {"hops": 20, "values": rng.integers(100, 140, (n, 21)).astype(np.uint8)}
     assert write_page(data, tmp_path / "large.html") < 15e6
+    write_page(synthetic(100), tmp_path / "small.html")
     browser.resize(1280, 800)
-    browser.open(tmp_path / "large.html")
-    # The browser's own time until the page can be used, without the driver's; on a quiet machine only.
-    milliseconds = browser.run("return performance.getEntriesByName('nafs-ready')[0].startTime")
-    assert milliseconds < (3000 if request.config.getoption("--slow") else 60_000)
+    few = opening(browser, tmp_path / "small.html")
+    assert opening(browser, tmp_path / "large.html") < 8 * few
     browser.find("user77777")
     browser.wait("document.documentElement.dataset.selected === 'user77777'")
     assert browser.errors() == []
@@ -77,15 +104,15 @@ def test_a_million_points_pan_and_zoom(browser, tmp_path):
     write_page(synthetic(1_000_000), tmp_path / "million.html")
     browser.resize(1280, 800)
     browser.open(tmp_path / "million.html", 120)
-    before = browser.picture()
+    before = pixels(browser)
     browser.click("#closer")
-    assert browser.picture() != before
+    browser.wait("nafs.map.view.zoom > nafs.map.fitZoom() + 0.5")
+    changed = np.abs(pixels(browser) - before).max(axis=2) > 20
+    assert changed.mean() > 0.05, "the points are drawn in new places"
     browser.click("#clusterlist button")
     assert browser.kept() == browser.run("return nafs.data.clusters.list[0].size")
-    # The page's own work per move must leave room for 60 frames a second; drawing is the graphics card's.
-    work = browser.run(
-        "const start = performance.now(); for (let i = 0; i < 50; i++) nafs.map.panBy(3, 2);"
-        "return (performance.now() - start) / 50"
-    )
-    assert work < 8, f"{work:.1f} ms per move"
+    many = moving(browser)
     assert browser.errors() == []
+    write_page(synthetic(1_000), tmp_path / "small.html")
+    browser.open(tmp_path / "small.html")
+    assert many < 3 * moving(browser), "a move of a million points costs the page what a move of few costs"

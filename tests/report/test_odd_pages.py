@@ -124,3 +124,21 @@ def test_hardly_any_nodes(browser, tmp_path, n):
     assert browser.errors() == []
     places = browser.run("const m = nafs.map; return m.onScreen(m.placeOf(0))")
     assert 0 <= places[0] <= 920
+
+
+@pytest.mark.parametrize("name", ["\u202egnp.exe", "שלום עולם", "\u2067abc\u2069\u202e"])
+def test_names_do_not_turn_the_sentences_around_them(browser, tmp_path, name):
+    graph = Graph(np.zeros((4, 4)), np.eye(4, 2))
+    data = collect(embed(graph, n_hops=2), graph, n_clusters=1, replay=False)
+    data["clusters"]["list"][0]["words"] = f"25 % have {name} (7 %)"
+    write_page(data, tmp_path / "turned.html")
+    browser.resize(1280, 800)
+    browser.open(tmp_path / "turned.html")
+    first, percent, bracket = browser.run(
+        "const text = document.querySelector('#clusterlist .explain').firstChild, range = new Range();"
+        "return ['25', '7', '('].map(part => { const at = text.data.indexOf(part);"
+        "range.setStart(text, at); range.setEnd(text, at + 1); return range.getBoundingClientRect().left; })"
+    )
+    assert first < bracket < percent, "as it would be with a plain name"
+    shown = browser.text("clusterlist")
+    assert not set(shown) & set("\u202a\u202b\u202c\u202d\u202e"), "no character that turns text"

@@ -269,6 +269,43 @@ def test_the_replay_starts_at_the_hops_of_the_embedding_and_moves(opened):
     assert opened.text("captions") == ""
 
 
+def test_the_replay_follows_nodes_beyond_its_sample(browser, tmp_path, graph, monkeypatch):
+    monkeypatch.setattr("nafs.report.hops.REPLAYED", 60)
+    embedding = embed(graph, n_hops=6)
+    data = collect(embedding, graph, n_clusters=4)
+    other, further = sorted(set(range(N - 1)) - set(data["replay"]["nodes"].tolist()))[:2]
+    write_page(data, tmp_path / "sampled.html")
+    browser.resize(1280, 800)
+    browser.open(tmp_path / "sampled.html")
+    browser.click("#over")
+    for node in (other, further):
+        browser.find(f"node {node}")
+        browser.wait(f"document.documentElement.dataset.selected === 'node {node}'")
+        assert browser.run("return document.getElementById('hopnote').hidden")
+        lines = browser.run("return nafs.map.lines.filter(line => !nafs.map.placeOf(line.node)).length")
+        assert lines == 0, "and the nodes around it are on the maps"
+        for step in (0, len(data["replay"]["steps"]) - 1):
+            browser.run(
+                "const e = document.getElementById('hop'); e.value = arguments[0];"
+                "e.dispatchEvent(new Event('input'))",
+                step,
+            )
+            browser.picture()
+            x, y, width, height = browser.run(
+                f"const m = nafs.map; return [...m.onScreen(m.placeOf({node})), ...m.paneSize()]"
+            )
+            assert 0 <= x <= width
+            assert 0 <= y <= height
+    assert browser.errors() == []
+    del data["replay"]["others"]
+    write_page(data, tmp_path / "sampled.html", force=True)
+    browser.open(tmp_path / "sampled.html")
+    browser.click("#over")
+    browser.find(f"node {other}")
+    browser.wait("!document.getElementById('hopnote').hidden")
+    assert "is not among the 60 nodes" in browser.text("hopnote")
+
+
 def test_keys_themes_and_names(opened):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
@@ -338,6 +375,8 @@ def test_the_page_works_inside_a_notebook(browser, tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[cell])
     nbclient.NotebookClient(notebook, timeout=300).execute()
     (output,) = [item for item in notebook.cells[0].outputs if item.output_type == "execute_result"]
+    lines = [item.data["text/plain"] for item in notebook.cells[0].outputs if item is not output]
+    assert re.fullmatch(r"page: done in \d+\.\d s", lines[0]), "one line told of the progress"
     saved = tmp_path / "notebook.html"
     saved.write_text(
         f"<!doctype html><meta charset=utf-8><title>notebook</title>{output.data['text/html']}",

@@ -33,7 +33,7 @@ export function curves(chart) {
   const X = k => left + k / last * (width - left - right), Y = v => 8 + (max - Math.log10(Math.max(v, 10 ** min))) / (max - min || 1) * (height - low - 8);
   const picture = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": chart.title, class: "chart" });
   for (let tick = Math.ceil(min); tick <= max; tick++)
-    picture.append(drawing("line", { x1: left, x2: width - right, y1: Y(10 ** tick), y2: Y(10 ** tick), class: "grid" }), drawing("text", { x: left - 5, y: Y(10 ** tick) + 4, "text-anchor": "end" }, "1e" + tick));
+    picture.append(drawing("line", { x1: left, x2: width - right, y1: Y(10 ** tick), y2: Y(10 ** tick), class: "grid" }), drawing("text", { x: left - 5, y: Y(10 ** tick) + 4, "text-anchor": "end" }, Math.abs(tick) < 4 ? String(Number((10 ** tick).toPrecision(1))) : "1e" + tick));
   for (let k = 0; k <= last; k += Math.max(1, Math.round(last / 5))) picture.append(drawing("text", { x: X(k), y: height - 19, "text-anchor": "middle" }, String(k)));
   picture.append(drawing("text", { x: (left + width) / 2, y: height - 4, "text-anchor": "middle" }, chart.axis));
   const key = element("div", { class: "key" });

@@ -1,6 +1,6 @@
 // The list of clusters: size, what distinguishes each, how tight and how sure it is; a click shows one alone.
 
-import { at, count, element } from "./dom.js";
+import { at, count, element, level } from "./dom.js";
 import { LOOKS, classColour, colourOfValue, css, other, ramp, scaled } from "./colours.js";
 
 const WHAT_IS_COHESION = "Mean cosine between its nodes and its centre: 1 if all vectors point the same way.";
@@ -27,7 +27,7 @@ export function buildClusters(data, state, select) {
         element("button", { type: "button", "aria-pressed": String(alone), "data-code": code, title: alone ? "Show all clusters" : "Show this cluster alone", onclick: () => state.isolate(column, code) },
           dot, element("span", { class: "name" }, cluster.name), element("span", { class: "number" }, count(cluster.size))),
         mixes ? mixBar(state.colour, mixes[code]) : null,
-        element("p", { class: "explain" }, cluster.words),
+        element("p", { class: "explain" }, level(cluster.words)),
         element("dl", { class: "figures" }, figure("cohesion", cluster.cohesion.toFixed(2), WHAT_IS_COHESION), figure("agreement", Math.round(100 * cluster.agreement) + " %", WHAT_IS_AGREEMENT)));
       if (alone) item.append(element("p", { class: "explain below" }, "Typical nodes (closest to its centre)"), element("div", { class: "chips" }, ...cluster.typical.map(row => element("button", { type: "button", onclick: () => select(row) }, data.ids[row]))));
       return item;

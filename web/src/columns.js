@@ -1,6 +1,6 @@
 // Colouring and filtering by columns.
 
-import { at, count, cut, element } from "./dom.js";
+import { at, count, cut, element, level } from "./dom.js";
 import { LOOKS, classColour, css, other, ramp } from "./colours.js";
 import { histogram } from "./charts.js";
 import { isServed, showValue } from "./data.js";
@@ -66,7 +66,7 @@ function filterOf(data, state, column, i) {
   const id = "filter" + i, part = element("section", { class: "filter" }, element("h3", {}, column.title), column.explain ? element("p", { class: "explain" }, column.explain) : null);
   if (column.kind === "category") {
     const select = element("select", { id, "data-column": i, "aria-label": "Filter by " + column.title, onchange: event => { const code = Number(event.target.value); if (code < 0 || state.isolated(column) !== code) state.isolate(column, code); } },
-      element("option", { value: "-1" }, "all values"), ...column.names.slice(0, 1000).map((name, code) => element("option", { value: code }, `${cut(name)} (${count(column.counts[code])})`)));
+      element("option", { value: "-1" }, "all values"), ...column.names.slice(0, 1000).map((name, code) => element("option", { value: code }, level(`${cut(name)} (${count(column.counts[code])})`))));
     part.append(select);
   } else if (column.kind === "text") {
     part.append(element("input", { id, type: "search", placeholder: "contains …", "aria-label": column.title + " contains", oninput: event => {

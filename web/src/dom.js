@@ -33,3 +33,9 @@ export function short(number, whole = false) {
 
 // A text that fits into a line of a menu.
 export const cut = (text, most = 80) => text.length > most ? text.slice(0, most - 1) + "…" : text;
+
+// A sentence that holds words from the data: without characters that turn the direction of text, and with words that
+// run from right to left kept apart, so that the numbers and brackets around them stay in their places.
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/gu;
+const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]+(?:[\p{M}\s'’-]+[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]+)*/gu;
+export const level = text => text.replace(TURNING, "").replace(RIGHT_TO_LEFT, "\u2068$&\u2069");

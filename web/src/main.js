@@ -22,7 +22,7 @@ function start(data) {
   at("title").textContent = data.title;
   at("subtitle").textContent = data.subtitle;
   const map = new PointMap(at("map"), { onSelect: select, onHover: hover, onLasso: within => { state.setLasso(within); pan(); }, onFail: () => { at("failed").hidden = false; } });
-  let sayReplay = () => {};
+  let follow = () => {};
   const panel = new NodePanel(data, state, node => select(node, true));
 
   // --- tabs
@@ -44,14 +44,16 @@ function start(data) {
   // --- one node
   async function select(node, travel = false) {
     state.selected = node;
-    sayReplay();
+    follow([node]);
     openTab("node");
     map.mark(node, [], []);
     if (travel) map.goTo(node);
     const facts = await panel.show(node);
     if (state.selected !== node) return;
     const lines = [...(facts.linked || []).map(one => ({ node: one })), ...(facts.suggested || []).map(one => ({ node: one.row, suggested: true }))];
-    map.mark(node, lines, (facts.nearest || []).map(one => one.row));
+    const rings = (facts.nearest || []).map(one => one.row);
+    follow([node, ...lines.map(line => line.node), ...rings]);
+    map.mark(node, lines, rings);
     at("status").textContent = "Selected " + data.ids[node];
     document.documentElement.dataset.selected = data.ids[node];
   }
@@ -115,7 +117,7 @@ function start(data) {
   buildSearch(data, select);
   buildAbout(data);
   map.show([{ title: "", positions: data.positions }], null, data.n);
-  sayReplay = buildReplay(data, state, map, () => paint());
+  follow = buildReplay(data, state, map, () => paint());
   openTab("clusters");
   theme(isDark());
   window.nafs = { data, state, map }; // for tests and for the curious

@@ -49,6 +49,7 @@ export class PointMap {
     this.pointOf = null;
     if (nodes) { this.pointOf = new Int32Array(n).fill(-1); nodes.forEach((node, point) => { this.pointOf[node] = point; }); }
     const before = this.panes.length;
+    this.moving = null;
     this.panes = panes.map((pane, i) => ({ id: "ab"[i], title: pane.title, places: unpack(pane.positions) }));
     this.captions();
     if (before !== panes.length) this.fit();

@@ -1,6 +1,6 @@
 // Everything about one node: its columns, its hops, its neighbours in the embedding and in the graph.
 
-import { at, count, cut, element } from "./dom.js";
+import { at, count, cut, element, level } from "./dom.js";
 import { bars } from "./charts.js";
 import { colourOf, css, scaled } from "./colours.js";
 import { isMissing, isServed, show } from "./data.js";
@@ -83,7 +83,7 @@ export class NodePanel {
   reason(node, other, shared) {
     const reasons = [shared ? `${count(shared)} shared neighbour${shared > 1 ? "s" : ""}` : "no shared neighbour"];
     const alike = this.data.columns.filter(column => column.source === "yours").map(column => likeness(column, node, other)).filter(Boolean);
-    return [...reasons, ...alike.slice(0, 3)].join(", ");
+    return level([...reasons, ...alike.slice(0, 3)].join(", "));
   }
 
   list(rows, remark, below = false) {

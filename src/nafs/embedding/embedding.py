@@ -313,6 +313,7 @@ class Embedding:
         path: str | os.PathLike[str] | None = None,
         height: int = 720,
         n_threads: int | None = None,
+        progress: Callable[[str, float], None] | None = None,
     ) -> Any:
         """An interactive page: in a notebook, or in a file.
 
@@ -328,6 +329,9 @@ class Embedding:
         height : int
             Height of the page in the notebook, in pixels.
         n_threads : int, optional
+        progress : callable, optional
+            Called with the part of the work, such as "map", and the share of it that is done. By default a
+            notebook shows both in a line above the page.
 
         Returns
         -------
@@ -337,7 +341,13 @@ class Embedding:
 
         # The page depends on embeddings, so it is imported only on demand.
         return import_module("nafs.report.notebook").explore(
-            self, graph, columns, path=path, height=height, n_threads=check_threads(n_threads)
+            self,
+            graph,
+            columns,
+            path=path,
+            height=height,
+            n_threads=check_threads(n_threads),
+            progress=progress,
         )
 
     def to_arrow(self, layout: str = "list") -> Any:

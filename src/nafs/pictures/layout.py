@@ -93,17 +93,33 @@ def landmark_layout(
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
             apart, near = search.kneighbors(rows[part])
-            places[part] = _between(apart.astype(np.float64), anchors[near], rng)
+            between, reach = between_anchors(apart.astype(np.float64), anchors[near])
+            # A little noise separates equal places.
+            noise = rng.normal(size=between.shape) * 0.15 * np.minimum(reach, np.median(reach) * 2)
+            places[part] = between + noise
             if progress is not None:
                 progress(0.5 * len(near) / len(rows))
     places[landmarks] = anchors
     return places
 
 
-def _between(
-    apart: NDArray[np.float64], anchors: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Places between anchors, closest to the most similar one; a little noise separates equal places."""
+def between_anchors(
+    apart: NDArray[np.float64], anchors: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Places between anchors on a map, closest to the most similar one, and how far the anchors reach.
+
+    Parameters
+    ----------
+    apart : ndarray of shape (n, k)
+        Distances of each row to its anchors, in the embedding.
+    anchors : ndarray of shape (n, k, 2)
+        Where its anchors are on the map.
+
+    Returns
+    -------
+    places : ndarray of shape (n, 2)
+    reach : ndarray of shape (n, 1)
+    """
     scale = np.maximum(np.median(apart, axis=1, keepdims=True), 1e-9)
     weights = np.exp(-((2 * apart / scale) ** 2)) + 1e-12
     weights /= weights.sum(axis=1, keepdims=True)
@@ -114,8 +130,7 @@ def _between(
     reach = np.median(near, axis=1, keepdims=True) * 1.5 + 1e-9
     weights = np.where(near <= reach, weights, 0)
     weights /= weights.sum(axis=1, keepdims=True)
-    places = np.einsum("ij,ijk->ik", weights, anchors)
-    return np.asarray(places + rng.normal(size=places.shape) * 0.15 * np.minimum(reach, np.median(reach) * 2))
+    return np.einsum("ij,ijk->ik", weights, anchors), reach
 
 
 def tsne(
@@ -255,6 +270,11 @@ def quantised(places: NDArray[np.float64]) -> NDArray[np.uint16]:
     array([[    0, 16384],
            [65535, 49151]], dtype=uint16)
     """
-    low, high = places.min(axis=0), places.max(axis=0)
+    return np.asarray(np.rint(in_square(places, places) * 65535), np.uint16)
+
+
+def in_square(places: NDArray[np.float64], model: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places as shares of the square around a model; what lies outside goes to its border."""
+    low, high = model.min(axis=0), model.max(axis=0)
     middle, size = (low + high) / 2, max(float((high - low).max()), 1e-30)
-    return np.asarray(np.rint(np.clip((places - middle) / size + 0.5, 0, 1) * 65535), np.uint16)
+    return np.asarray(np.clip((places - middle) / size + 0.5, 0, 1))

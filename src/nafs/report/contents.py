@@ -145,7 +145,19 @@ def collect(
                 data["suggested"] = suggestions_for_page(graph.adjacency, near)
     if graph is not None:
         cards.append(_judged(codes, graph, labels))
-        _add_hops(data, shown, cards, part, graph, embedding, places, replay, seed, n_threads)
+        _add_hops(
+            data,
+            shown,
+            cards,
+            part,
+            graph,
+            embedding,
+            places,
+            replay,
+            not details or detailed,
+            seed,
+            n_threads,
+        )
     cards.append({"title": "Settings", "rows": _settings(embedding)})
     times = dict(run or {}) | {name: f"{seconds:.1f} s" for name, seconds in part.seconds.items()}
     cards.append({"title": "Time and memory", "rows": [[name, value] for name, value in times.items()]})
@@ -241,6 +253,7 @@ def _add_hops(
     embedding: Embedding,
     places: NDArray[np.float64],
     with_replay: bool,
+    follow: bool,
     seed: int,
     n_threads: int,
 ) -> None:
@@ -269,7 +282,14 @@ def _add_hops(
     if with_replay:
         with part("replay", 1) as advance:
             data["replay"] = replayed(
-                narrow, adjacency, hops, places, seed=seed, n_threads=n_threads, progress=advance
+                narrow,
+                adjacency,
+                hops,
+                places,
+                follow=follow,
+                seed=seed,
+                n_threads=n_threads,
+                progress=advance,
             )
 
 
@@ -290,7 +310,8 @@ def _settings(embedding: Embedding) -> list[list[str]]:
         if name == "reasons":
             rows += [["chosen", str(reason)] for reason in value]
             continue
-        text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+        parts = [f"{key} {item}" for key, item in value.items()] if isinstance(value, dict) else value
+        text = ", ".join(map(str, parts)) if isinstance(parts, (list, tuple)) else str(value)
         rows.append([name.replace("_", " "), text])
     return rows or [["unknown", "not stored in the file"]]
 

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.graph import Adjacency, Features, Graph
-from nafs.pictures.layout import quantised, tsne
+from nafs.pictures.layout import between_anchors, in_square, quantised, tsne
+from nafs.similarity.nearest import unit_rows
 from nafs.smoothing import oversmoothing_distances, smoothing_weights
 from nafs.smoothing.method import DEFAULT_R, check_r
 
 REPLAYED = 1_000  # nodes whose map is drawn at each number of hops
+_ANCHORS = 4  # nearest of those, between which any other node is placed
+_BLOCK = 1 << 16  # nodes placed at a time
 STEPS = (0, 2, 5, 20, 50, 200)
 SPEED_HOPS = 50
 MOST_WEIGHTS = 4 << 20  # weights that a page holds
@@ -45,6 +48,7 @@ def replayed(
     n_hops: int | None,
     places: NDArray[np.float64],
     *,
+    follow: bool,
     seed: int,
     n_threads: int,
     progress: Callable[[float], None] | None = None,
@@ -53,6 +57,8 @@ def replayed(
 
     The first map is that of the embedding itself, at its own K. Each further map, for fewer and for more
     hops, starts from the previous one and is rotated to match it, so that nodes move as little as possible.
+    With ``follow``, the places of all nodes are added: between the nodes of the sample that they are most
+    similar to at that K, as the difference to the smaller K before it (modulo 256), which compresses well.
     """
     from nafs.estimator import NAFS
 
@@ -63,13 +69,17 @@ def replayed(
     middle = 20 if n_hops is None else n_hops
     steps = sorted({*STEPS, middle})
     start = steps.index(middle)
-    maps = []
+    maps, others = [], []
     for weighting, title in (
         ("adaptive", "NAFS, K = {K} hops"),
         ("last", "Plain smoothing Â^K X, K = {K} hops"),
     ):
         model = NAFS(steps[-1], 0.5, weighting=weighting, n_threads=n_threads)
-        rows = [matrix[nodes] for _, matrix in model.sweep(Graph(adjacency, narrow), hops=steps)]
+        rows, anchors = [], []
+        for _, matrix in model.sweep(Graph(adjacency, narrow), hops=steps):
+            rows.append(matrix[nodes])
+            if follow and n > REPLAYED:
+                anchors.append(_anchors(matrix, nodes, n_threads))
         maps_at: dict[int, NDArray[np.float64]] = {}
         for order in (range(start, len(steps)), range(start - 1, -1, -1)):
             for step in order:
@@ -78,7 +88,40 @@ def replayed(
                 if progress is not None:
                     progress(0.5 / len(steps))
         maps.append({"title": title, "positions": [quantised(maps_at[step]) for step in range(len(steps))]})
-    return {"nodes": nodes.astype(np.int32), "steps": steps, "start": start, "maps": maps}
+        if anchors:
+            planes = np.stack([_followed(maps_at[step], *near) for step, near in enumerate(anchors)])
+            others.append(np.diff(planes, axis=0, prepend=np.zeros_like(planes[:1])))
+    replay = {"nodes": nodes.astype(np.int32), "steps": steps, "start": start, "maps": maps}
+    return replay | {"others": np.stack(others)} if others else replay
+
+
+def _anchors(
+    matrix: NDArray[Any], nodes: NDArray[np.int64], n_threads: int
+) -> tuple[NDArray[np.float16], NDArray[np.uint16]]:
+    """For every node, the most similar nodes of a sample: their distances, and their places in the sample."""
+    from sklearn.neighbors import NearestNeighbors
+    from threadpoolctl import threadpool_limits
+
+    search = NearestNeighbors(n_neighbors=_ANCHORS, algorithm="brute").fit(unit_rows(matrix[nodes]))
+    apart = np.empty((len(matrix), _ANCHORS), np.float16)
+    near = np.empty((len(matrix), _ANCHORS), np.uint16)
+    with threadpool_limits(n_threads):
+        for begin in range(0, len(matrix), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            apart[part], near[part] = search.kneighbors(unit_rows(matrix[part]))
+    return apart, near
+
+
+def _followed(
+    sampled: NDArray[np.float64], apart: NDArray[np.float16], near: NDArray[np.uint16]
+) -> NDArray[np.uint8]:
+    """Places of all nodes on the map of a sample, in 8 bits: first all x, then all y."""
+    followed = np.empty((2, len(near)), np.uint8)
+    for begin in range(0, len(near), _BLOCK):
+        part = slice(begin, begin + _BLOCK)
+        places, _ = between_anchors(apart[part].astype(np.float64), sampled[near[part]])
+        followed[:, part] = np.minimum(in_square(places, sampled) * 256, 255).T.astype(np.uint8)
+    return followed
 
 
 def speed_card(narrow: Features, adjacency: Adjacency) -> dict[str, Any]:
