@@ -24,8 +24,10 @@ for build in "$@"; do
     > "$target/sitecustomize.py"
   PYTHONPATH=$target "$PYTHON" - "$target" "$serial" <<'CHECK'
 import sys, warnings
+from nafs.model import _updates
 from nafs.smoothing import _kernel
-assert _kernel.__file__.startswith(sys.argv[1]), _kernel.__file__
+for module in (_kernel, _updates):
+    assert module.__file__.startswith(sys.argv[1]), module.__file__
 assert _kernel.OPENMP == (sys.argv[2] == "OFF"), "OpenMP was not found: install it, or ask for the serial build"
 import nafs
 with warnings.catch_warnings(record=True) as caught:

@@ -95,6 +95,7 @@ def started(downloads):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     driver.command_executor.client_config.timeout = 600  # a busy machine must not end the session
+    driver.set_script_timeout(300)
     browser = Browser(driver, downloads)
     browser.resize(1280, 800)
     return browser

@@ -131,11 +131,18 @@ inline void rewired(const Rewired& job) {
   }
 }
 
+// The largest magnitude of a row. Magnitudes are ordered like their bits, and every compiler vectorises a
+// maximum of integers; because of NaN, only some vectorise one of floats.
 inline float largest_of(const float* row, int64_t count) {
-  float largest = 0.0f;
-#pragma omp simd reduction(max : largest)
-  for (int64_t c = 0; c < count; ++c) largest = std::max(largest, std::fabs(row[c]));
-  return largest;
+  int32_t largest = 0;
+  for (int64_t c = 0; c < count; ++c) {
+    int32_t bits;
+    std::memcpy(&bits, row + c, sizeof bits);
+    largest = std::max(largest, bits & 0x7fffffff);
+  }
+  float value;
+  std::memcpy(&value, &largest, sizeof value);
+  return value;
 }
 
 template <typename Value>
