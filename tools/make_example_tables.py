@@ -135,6 +135,7 @@ def main() -> None:
         _write(name, ("citing", "cited"), [(_id(a), _id(b)) for a, b in pairs])
     known = sorted(rng.choice(PAPERS, 40, replace=False))
     _write("known_topics.csv", ("paper", "topic"), [(_id(i), names[topics[i]]) for i in known])
+    _write("withdrawn.csv", ("paper",), [(_id(i),) for i in (32, 203)])
     _write("all_topics.csv", ("paper", "topic"), [(_id(i), names[t]) for i, t in enumerate(topics)])
 
 

@@ -16,7 +16,7 @@ def example_table(name: str) -> Path:
     Parameters
     ----------
     name : str
-        "papers", "citations", "known_topics", "all_topics", "new_papers" or "new_citations".
+        "papers", "citations", "known_topics", "all_topics", "new_papers", "new_citations" or "withdrawn".
 
     Examples
     --------
