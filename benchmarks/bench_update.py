@@ -38,7 +38,7 @@ def run() -> list[Result]:
         results.append(_result(name, turns, bound, model))
         if hops == min(BOUNDS):
             results += [_latency(model), _successive(graph, hops)]
-    return results
+    return [*results, _half_states(graph, min(BOUNDS))]
 
 
 @dataclass(frozen=True)
@@ -127,3 +127,15 @@ def _latency(model: Model) -> Result:
     alike = float(row @ full / np.linalg.norm(row) / np.linalg.norm(full))
     detail = f"median of 20; cosine to the exact result {alike:.5f}"
     return Result.at_most("embed_new for one node, ms", 1000 * statistics.median(seconds), 10, detail)
+
+
+def _half_states(graph: Graph, hops: int) -> Result:
+    """Why states are float32: the error of an update from states in 16 bits, relative to 1e-5."""
+    model = Model.build(graph, Method(hops), n_threads=THREADS)
+    states = model._store.kept.states
+    for block in np.array_split(states, 64):  # each row divided by its largest value, which is kept as well
+        largest = np.maximum(np.abs(block).max(axis=-1, keepdims=True), np.float32(1e-30))
+        block[:] = (block / largest).astype(np.float16) * largest
+    turn = _against_full_run(model, hops, np.random.default_rng(0))
+    name = f"error of an update from states in 16 bits / 1e-5, K={hops}"
+    return Result.at_least(name, turn.error / 1e-5, 1.0, "so states are kept in 32 bits")

@@ -113,6 +113,18 @@ def test_fifty_updates_in_a_row_equal_a_full_run(ensemble, weighting):
     assert_equal_to_full(model)
 
 
+def test_dropped_differences_that_change_the_weights_of_hops_count_as_well():
+    # States of centred features are short, so that small differences turn them and shift the weights.
+    n, rng = 8000, np.random.default_rng(0)
+    graph = Graph(power_law(n, average_degree=20, seed=0).adjacency, rng.normal(size=(n, 64)))
+    model = Model.build(graph, Method(3), n_threads=1)
+    for new in range(n, n + 6):
+        model.update(edges=([new] * 3, rng.integers(0, n, 3)), features=([new], rng.normal(size=(1, 64))))
+    full = Model.build(model.graph, Method(3), n_threads=1).matrix
+    assert (model._store.kept.dropped > 0).any()
+    assert (np.abs(model.matrix - full).max(axis=1) <= 1e-5 * np.abs(full).max(axis=1)).all()
+
+
 def test_updates_do_not_depend_on_threads_or_instructions():
     graph = power_law(2000, average_degree=8, n_features=20, seed=1)
     rng = np.random.default_rng(0)

@@ -17,7 +17,7 @@ class Lists:
 class Limits:
     def __init__(
         self,
-        scale: NDArray[np.float32],
+        effect: NDArray[np.float32],
         largest: NDArray[np.float32],
         dropped: NDArray[np.float32],
         average: bool,
@@ -60,6 +60,7 @@ def differences(
     halves: NDArray[np.uint16],
     units: NDArray[np.float32],
     sizes: NDArray[np.float32],
+    peaks: NDArray[np.float32],
     followed: NDArray[np.uint8],
     threads: int,
 ) -> None: ...
@@ -90,6 +91,7 @@ def apply(
     tolerance: float,
     renewed: NDArray[np.uint8],
     x: NDArray[np.float32],
+    scale: NDArray[np.float32],
     weighting: Weighting,
     floor: float,
     maximum: bool,
@@ -97,6 +99,7 @@ def apply(
     weights: NDArray[np.float32],
     embedding: NDArray[np.float32],
     largest: NDArray[np.float32],
+    effect: NDArray[np.float32],
     touched: NDArray[np.uint8],
     threads: int,
 ) -> None: ...
@@ -113,6 +116,7 @@ def pack(
     floor: float,
     states: NDArray[np.float32],
     weights: NDArray[np.float32],
+    norms: NDArray[np.float32],
     threads: int,
 ) -> None: ...
 def use(name: str) -> None: ...

@@ -52,7 +52,7 @@ def check_change(arrays: dict[str, NDArray[Any]], kept: Kept, n_nodes: int, *, d
         new = arrays[name]
         if new.dtype != array.dtype or new.shape != (count, *array.shape[1:]) or not np.isfinite(new).all():
             raise ValueError(f"{name}.npy of its journal does not fit the model")
-        if name in ("scale", "degrees", "inverse_degree") and not (new > 0).all():
+        if name in ("effect", "scale", "degrees", "inverse_degree") and not (new > 0).all():
             raise ValueError(f"{name}.npy of its journal has values that are not positive")
     for name in ("lists", "readers") if directed else ("lists",):
         owners, counts, indices, weights = (arrays[f"{name}_{suffix}"] for suffix in LIST_ARRAYS)

@@ -7,10 +7,11 @@ changed, from old states:
     d̃'_i ΔZ_i⁽ᵏ⁾ = Σ_j Ã'_ij ΔZ_j⁽ᵏ⁻¹⁾ + Σ_j (A' - A)_ij Z_j⁽ᵏ⁻¹⁾ + (d̃_i - d̃'_i) Z_i⁽ᵏ⁾
 
 Differences shrink with every hop, as each is averaged with neighbours that did not change. Those that would
-not show in the embedding are dropped. The amount dropped at a node and hop is summed over all updates, and
-that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops. So are single
-differences of neighbours that are far smaller than what may be dropped, and the rounding of small ones, which
-are read in 16 bits.
+not show in the embedding are dropped: neither by their values, nor because they turn the state and so shift
+the weights of the hops (``Kept.effect``). The amount dropped at a node and hop is summed over all updates,
+and that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops. Single
+differences of neighbours that are far smaller than what may be dropped are dropped too, and so is the
+rounding of small ones, which are read in 16 bits.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
 from nafs.smoothing.weightings import weighting_named
 
-_LAST = 0.72  # share of the tolerance that goes to the last hop
-_LINEAR = 0.2  # of the total where weights are the distances themselves, which amplify differences
+_LAST = 0.58  # share of the tolerance that goes to the last hop
+_EARLIER = 0.25  # of each hop before, as a share of the hop after it
 _BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 
 
@@ -81,7 +82,7 @@ class Differences:
     """Differences of Z at one hop, and the largest absolute value of each node and r.
 
     ``places`` are the rows of ``nodes`` in ``values``, which may hold other rows too; ``peaks`` are the
-    largest values of all its rows. ``halves`` are the values in 16 bits, divided by ``units``, one per row.
+    largest values of the nodes. ``halves`` are the values in 16 bits, divided by ``units``, one per row.
     """
 
     nodes: NDArray[np.int32]
@@ -113,6 +114,7 @@ class Spreading:
         self.method, self.n_threads = method, n_threads
         groups = len(method.r)
         self._position = np.full(kept.capacity, -1, np.int32)
+        self._peaks = np.zeros(kept.capacity, np.float32)
         self._forced = np.zeros(kept.capacity, np.uint8)
         self._buffers: dict[int, tuple[NDArray[np.float32], NDArray[np.uint16]]] = {}
         self._sums = np.zeros((kept.capacity, -(-(groups + 1) // 8) * 8), np.float32)
@@ -187,6 +189,7 @@ class Spreading:
                 values, halves = self._buffers_of(k, len(reached), groups * f)
                 units = np.empty(len(reached), np.float32)
                 sizes = np.empty((len(reached), groups), np.float32)
+                peaks = np.empty(len(reached), np.float32)
                 followed = np.empty(len(reached), np.uint8)
                 _updates.differences(
                     own_lists,
@@ -202,13 +205,15 @@ class Spreading:
                     halves,
                     units,
                     sizes,
+                    peaks,
                     followed,
                     self.n_threads,
                 )
                 self._position[latest.nodes] = -1
                 places = np.flatnonzero(followed).astype(np.int32)
-                peaks = sizes.max(axis=1)
-                latest = Differences(reached[places], places, values, sizes[places], peaks, halves, units)
+                latest = Differences(
+                    reached[places], places, values, sizes[places], peaks[places], halves, units
+                )
                 result.hops.append(latest)
         except BaseException:
             self._position[:], self._sums[:] = -1, 0
@@ -255,6 +260,7 @@ class Spreading:
             tolerances(method, tolerance)[-1] if hops else 0.0,
             renewed,
             kept.features,
+            kept.scale,
             weighting_named(method.weighting).code,
             distance_named(method.distance).floor,
             method.ensemble == "max",
@@ -262,6 +268,7 @@ class Spreading:
             kept.weights,
             kept.embedding,
             kept.largest,
+            kept.effect,
             touched,
             self.n_threads,
         )
@@ -270,9 +277,9 @@ class Spreading:
 
     def _latest(self, latest: Differences) -> _updates.Latest:
         """The differences of the latest hop for the kernel."""
-        self._position[latest.nodes] = latest.places
+        self._position[latest.nodes], self._peaks[latest.nodes] = latest.places, latest.peaks
         return _updates.Latest(
-            latest.nodes, self._position, latest.values, latest.peaks, latest.halves, latest.units
+            latest.nodes, self._position, latest.values, self._peaks, latest.halves, latest.units
         )
 
     def _buffers_of(
@@ -317,7 +324,7 @@ class Spreading:
 
     def _limits(self, kept: Kept) -> _updates.Limits:
         average = ensemble_named(self.method.ensemble).averages
-        return _updates.Limits(kept.scale, kept.largest, kept.dropped, average)
+        return _updates.Limits(kept.effect, kept.largest, kept.dropped, average)
 
 
 def _first(change: Change, kept: Kept) -> Differences:
@@ -341,8 +348,6 @@ def tolerances(method: Method, total: float) -> NDArray[np.float64]:
     if not hops:
         return np.zeros(0)
     later = np.ones(hops) if method.weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)
-    if method.weighting == "linear":
-        total *= _LINEAR
-    # Few nodes are reached by the first hops, so nothing is gained by dropping there.
-    shares = np.append((1 - _LAST) * 0.5 ** np.arange(hops - 2, -1, -1), _LAST)
+    # Few nodes are reached by the first hops, so little is gained by dropping there.
+    shares = np.append((1 - _LAST) * _EARLIER ** np.arange(hops - 2, -1, -1), _LAST)
     return np.asarray(total * shares / shares.sum() / later)

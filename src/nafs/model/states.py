@@ -27,6 +27,7 @@ from nafs.smoothing.weightings import weighting_named
 
 Tick = Callable[[int], None]
 _VALUES = 1 << 22  # handled in one go
+_MOST = 1e30  # effect of a difference where there is no state yet
 
 
 def with_spare(n_nodes: int) -> int:
@@ -72,6 +73,9 @@ class Kept:
     dropped : ndarray of float32, shape (n, K)
         The differences that updates dropped at each node and hop since the last full run, in units of the
         embedding.
+    effect : ndarray of float32, shape (n, K, len(r))
+        How much a difference of a state at a hop may show in the embedding: by its values, and because it
+        changes the weights of the hops. Differences that are smaller than the tolerance are dropped.
     scale : ndarray of float32, shape (n, len(r))
         d̃^r.
     degrees, inverse_degree : ndarray of shape (n,)
@@ -84,6 +88,7 @@ class Kept:
     embedding: NDArray[np.float32]
     largest: NDArray[np.float32]
     dropped: NDArray[np.float32]
+    effect: NDArray[np.float32]
     scale: NDArray[np.float32]
     degrees: NDArray[np.float64]
     inverse_degree: NDArray[np.float32]
@@ -98,7 +103,7 @@ class Kept:
 
     def clear_spare(self, n_nodes: int) -> None:
         """Set rows without a node to those of a node without edges."""
-        for array in (self.scale, self.degrees, self.inverse_degree):
+        for array in (self.effect, self.scale, self.degrees, self.inverse_degree):
             array[n_nodes:] = 1
 
     @classmethod
@@ -116,6 +121,7 @@ class Kept:
             "embedding": ((capacity, kept_columns(n_columns, method)), single),
             "largest": ((capacity,), single),
             "dropped": ((capacity, hops), single),
+            "effect": ((capacity, hops, groups), single),
             "scale": ((capacity, groups), single),
             "degrees": ((capacity,), double),
             "inverse_degree": ((capacity,), single),
@@ -178,14 +184,33 @@ class Kept:
                 distance.floor,
                 self.states,
                 self.weights,
+                self.effect,
                 n_threads,
             )
 
-    def measure(self, rows: slice, method: Method) -> None:
-        """Find the largest values of the embeddings of some nodes."""
-        for top, bottom in blocks(rows.stop - rows.start, self.embedding.shape[1]):
-            part = slice(rows.start + top, rows.start + bottom)
-            self.largest[part] = np.abs(combined(self.embedding[part], method)).max(axis=1, initial=0)
+    def measure(self, n_nodes: int, method: Method) -> None:
+        """Find the largest value of each embedding, and the effects from the norms that :meth:`pack` left."""
+        softmax = weighting_named(method.weighting).code == _kernel.Weighting.softmax
+        for top, bottom in blocks(n_nodes, self.embedding.shape[1]):
+            rows = slice(top, bottom)
+            self.largest[rows] = np.abs(combined(self.embedding[rows], method)).max(axis=1, initial=0)
+            self.effect[rows] = self.scale[rows, None] + self._effect_of_weights(rows, softmax=softmax)
+
+    def _effect_of_weights(self, rows: slice, *, softmax: bool) -> Any:
+        """How much the embedding changes with the direction of a state, as that changes weights.
+
+        The gradient of the cosine with respect to z is at most sin / |z|.
+        """
+        if not self.weights.size:
+            return 0.0
+        weights = self.weights[rows]
+        of_hops = weights[:, 1:]
+        cosine = np.log(of_hops) if softmax else of_hops
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = (of_hops if softmax else 1.0) / weights.mean(axis=1, keepdims=True)
+            sine = np.sqrt(np.maximum(0, 1 - cosine * cosine))
+            effect = slope * sine * self.largest[rows, None, None] / self.effect[rows]
+        return np.nan_to_num(np.minimum(effect, _MOST), nan=_MOST)
 
 
 def combined(embedding: NDArray[np.float32], method: Method) -> NDArray[np.float32]:
@@ -252,7 +277,7 @@ def run_in_full(
         _kernel.release_threads()
     kept.set_degrees(slice(0, n), graph.degrees, method)
     kept.dropped[:n] = 0
-    kept.measure(slice(0, n), method)
+    kept.measure(n, method)
 
 
 def group_size(n_nodes: int, n_columns: int, method: Method, limit: int | None) -> int:

@@ -148,6 +148,7 @@ def _apply(
     rows = store.spreading.apply(spread, change, kept, store.lists, tolerance=tolerance)
     for array in (kept.states, kept.weights, kept.embedding, kept.largest, kept.dropped):
         array[request.leaving] = 0
+    kept.effect[request.leaving] = 1
     if store.journal is not None:
         store.journal.add(np.concatenate([rows, change.nodes, request.leaving]), request.pairs)
     return rows

@@ -85,18 +85,20 @@ struct ListArrays {
 };
 
 struct LimitArrays {
-  Array<const float, 2> scale;
+  Array<const float, 3> effect;
   Array<const float, 1> largest;
   Array<float, 2> dropped;
   bool average;
 
   // Of one hop of n nodes and this many r's.
   Limits at(int64_t hop, double tolerance, size_t n, int64_t groups) const {
-    require(scale.shape(0) >= n && static_cast<int64_t>(scale.shape(1)) == groups && largest.size() >= n &&
+    require(effect.shape(0) >= n && effect.shape(1) == dropped.shape(1) &&
+                static_cast<int64_t>(effect.shape(2)) == groups && largest.size() >= n &&
                 dropped.shape(0) >= n && hop >= 0 && hop < static_cast<int64_t>(dropped.shape(1)),
-            "scale, largest and dropped have an entry for each node");
+            "effect, largest and dropped have an entry for each node");
     Limits limits;
-    limits.scale = scale.data(), limits.largest = largest.data();
+    limits.effect = effect.data() + hop * groups, limits.effect_stride = dropped.shape(1) * groups;
+    limits.largest = largest.data();
     limits.tolerance = static_cast<float>(tolerance), limits.average = average;
     limits.dropped = dropped.data() + hop, limits.stride = dropped.shape(1);
     return limits;
@@ -150,7 +152,7 @@ struct LatestArrays {
         halves(halves_),
         units(units_),
         differs(position_.size() / 64 + 1) {
-    require(peaks.size() == values.shape(0), "a peak for each row of differences");
+    require(peaks.size() >= position.size(), "a peak for each node");
     require(!halves || (halves->shape(0) >= values.shape(0) && halves->shape(1) == values.shape(1) &&
                         units.size() >= values.shape(0)),
             "16 bits for each difference");
@@ -185,19 +187,19 @@ void run_differences(const ListArrays& lists, Array<const int32_t, 1> rows, int6
                      const LatestArrays& latest, Array<const float, 1> inverse_degree,
                      Array<const float, 2> edges, const LimitArrays& limits, int64_t hop, double tolerance,
                      Array<float, 2> out, Array<uint16_t, 2> halves, Array<float, 1> units,
-                     Array<float, 2> sizes, Array<uint8_t, 1> followed, int threads) {
+                     Array<float, 2> sizes, Array<float, 1> peaks, Array<uint8_t, 1> followed, int threads) {
   Differences job;
   const int64_t groups = sizes.shape(1);
   job.from = sources(lists, rows, latest, inverse_degree, groups, out.shape(1));
   job.limits = limits.at(hop, tolerance, lists.starts.size(), groups);
   job.count = rows.size(), job.always = always;
   require(out.shape(0) >= rows.size() && sizes.shape(0) == rows.size() && followed.size() == rows.size() &&
-              halves.shape(0) >= rows.size() && halves.shape(1) == out.shape(1) &&
-              units.size() >= rows.size() && static_cast<int64_t>(edges.shape(0)) == always &&
-              edges.shape(1) == out.shape(1),
+              peaks.size() == rows.size() && halves.shape(0) >= rows.size() &&
+              halves.shape(1) == out.shape(1) && units.size() >= rows.size() &&
+              static_cast<int64_t>(edges.shape(0)) == always && edges.shape(1) == out.shape(1),
           "a row of out and sizes for each node");
   job.rows = rows.data(), job.out = out.data(), job.sizes = sizes.data(), job.followed = followed.data();
-  job.halves = halves.data(), job.units = units.data();
+  job.halves = halves.data(), job.units = units.data(), job.peaks = peaks.data();
   job.edges = edges.data();
   job.threads = std::max(1, threads);
   nb::gil_scoped_release release;
@@ -256,9 +258,9 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
                const LatestArrays& latest, Array<const float, 1> inverse_degree,
                Array<const uint8_t, 1> reached, Array<const int32_t, 1> extra, Array<const float, 2> edges,
                const LimitArrays& limits, double tolerance, Array<const uint8_t, 1> renewed,
-               Array<const float, 2> x, Weighting weighting, double floor, bool maximum,
-               Array<float, 4> states, Array<float, 3> weights, Array<float, 2> embedding,
-               Array<float, 1> largest, Array<uint8_t, 1> touched, int threads) {
+               Array<const float, 2> x, Array<const float, 2> scale, Weighting weighting, double floor,
+               bool maximum, Array<float, 4> states, Array<float, 3> weights, Array<float, 2> embedding,
+               Array<float, 1> largest, Array<float, 3> effect, Array<uint8_t, 1> touched, int threads) {
   Apply job;
   job.hops = states.shape(1), job.groups = states.shape(2), job.features = states.shape(3);
   job.count = rows.size();
@@ -268,14 +270,17 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
     job.last = sources(lists, rows, latest, inverse_degree, job.groups, width);
     job.limits = limits.at(job.hops - 1, tolerance, n, job.groups);
   } else {
-    job.limits.scale = limits.scale.data(), job.limits.average = limits.average;
-    require(limits.scale.shape(0) >= n && static_cast<int64_t>(limits.scale.shape(1)) == job.groups, "scale");
+    job.limits.average = limits.average;
   }
   job.maximum = maximum;
   require(where.shape(0) == count && static_cast<int64_t>(where.shape(1)) == before_last &&
               renewed.size() == count && static_cast<int64_t>(differences.size()) == before_last &&
               reached.size() == count && extra.size() == count && touched.size() == count,
           "differences of each row and hop");
+  require(scale.shape(0) >= n && static_cast<int64_t>(scale.shape(1)) == job.groups && effect.shape(0) >= n &&
+              static_cast<int64_t>(effect.shape(1)) == job.hops &&
+              static_cast<int64_t>(effect.shape(2)) == job.groups,
+          "scale and effect of each node");
   require(x.shape(0) >= n && static_cast<int64_t>(x.shape(1)) == job.features && largest.size() >= n &&
               embedding.shape(0) >= n && embedding.shape(1) == (limits.average ? job.features : width) &&
               edges.shape(1) == width,
@@ -294,7 +299,7 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
   }
   job.rows = rows.data(), job.where = where.data(), job.renewed = renewed.data();
   job.reached = reached.data(), job.extra = extra.data(), job.edges = edges.data();
-  job.x = x.data();
+  job.x = x.data(), job.scale = scale.data(), job.effect = effect.data();
   job.weighting = weighting, job.floor = static_cast<float>(floor);
   job.states = states.data();
   job.embedding = embedding.data(), job.largest = largest.data(), job.touched = touched.data();
@@ -305,7 +310,7 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
 
 void run_pack(Matrix<const float> state, Maybe<Array<const float, 2>> distances, int64_t begin, int64_t end,
               int64_t groups, double unit, int64_t hop, int64_t first, Weighting weighting, double floor,
-              Array<float, 4> states, Array<float, 3> weights, int threads) {
+              Array<float, 4> states, Array<float, 3> weights, Array<float, 3> norms, int threads) {
   Pack job;
   job.begin = begin, job.end = end, job.groups = groups, job.first = first, job.hop = hop;
   job.hops = states.shape(1), job.all_groups = states.shape(2), job.features = states.shape(3);
@@ -315,7 +320,10 @@ void run_pack(Matrix<const float> state, Maybe<Array<const float, 2>> distances,
   job.state = state.data();
   job.stride = rows_of(state, end, groups * job.features, "state rows");
   job.unit = static_cast<float>(unit);
-  job.states = states.data();
+  job.states = states.data(), job.norms = norms.data();
+  require(norms.shape(0) >= states.shape(0) && static_cast<int64_t>(norms.shape(1)) == job.hops &&
+              static_cast<int64_t>(norms.shape(2)) == job.all_groups,
+          "a norm for each node, hop and r");
   if (uses_distances(weighting)) {
     require(distances && static_cast<int64_t>(distances->shape(0)) >= end &&
                 static_cast<int64_t>(distances->shape(1)) == groups,
@@ -347,10 +355,10 @@ NB_MODULE(_updates, m) {
   nb::class_<LimitArrays>(m, "Limits", "What decides whether differences are followed or dropped.")
       .def(
           "__init__",
-          [](LimitArrays* self, Array<const float, 2> scale, Array<const float, 1> largest,
+          [](LimitArrays* self, Array<const float, 3> effect, Array<const float, 1> largest,
              Array<float, 2> dropped,
-             bool average) { new (self) LimitArrays{scale, largest, dropped, average}; },
-          "scale"_a.noconvert(), "largest"_a.noconvert(), "dropped"_a.noconvert(), "average"_a);
+             bool average) { new (self) LimitArrays{effect, largest, dropped, average}; },
+          "effect"_a.noconvert(), "largest"_a.noconvert(), "dropped"_a.noconvert(), "average"_a);
   m.def("reach", &run_reach, "readers"_a, "rows"_a.noconvert(), "sizes"_a.noconvert(),
         "inverse_degree"_a.noconvert(), "forced"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
         "sums"_a.noconvert(), "threads"_a,
@@ -363,7 +371,7 @@ NB_MODULE(_updates, m) {
   m.def("differences", &run_differences, "lists"_a, "rows"_a.noconvert(), "always"_a, "latest"_a,
         "inverse_degree"_a.noconvert(), "edges"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
         "out"_a.noconvert(), "halves"_a.noconvert(), "units"_a.noconvert(), "sizes"_a.noconvert(),
-        "followed"_a.noconvert(), "threads"_a,
+        "peaks"_a.noconvert(), "followed"_a.noconvert(), "threads"_a,
         "Fill `out` with the differences that follow from those of the hop before.");
   m.def("rewired", &run_rewired, "lists"_a, "rows"_a.noconvert(), "hop"_a, "states"_a.noconvert(),
         "x"_a.noconvert(), "scale"_a.noconvert(), "inverse_degree"_a.noconvert(), "position"_a.noconvert(),
@@ -372,10 +380,12 @@ NB_MODULE(_updates, m) {
   m.def("apply", &run_apply, "rows"_a.noconvert(), "where"_a.noconvert(), "differences"_a, "lists"_a,
         "latest"_a, "inverse_degree"_a.noconvert(), "reached"_a.noconvert(), "extra"_a.noconvert(),
         "edges"_a.noconvert(), "limits"_a, "tolerance"_a, "renewed"_a.noconvert(), "x"_a.noconvert(),
-        "weighting"_a, "floor"_a, "maximum"_a, "states"_a.noconvert(), "weights"_a.noconvert(),
-        "embedding"_a.noconvert(), "largest"_a.noconvert(), "touched"_a.noconvert(), "threads"_a,
+        "scale"_a.noconvert(), "weighting"_a, "floor"_a, "maximum"_a, "states"_a.noconvert(),
+        "weights"_a.noconvert(), "embedding"_a.noconvert(), "largest"_a.noconvert(), "effect"_a.noconvert(),
+        "touched"_a.noconvert(), "threads"_a,
         "Compute the differences of the last hop, add all of them to the states, and embed the rows.");
   m.def("pack", &run_pack, "state"_a.noconvert(), "distances"_a.noconvert().none(), "begin"_a, "end"_a,
         "groups"_a, "unit"_a, "hop"_a, "first"_a, "weighting"_a, "floor"_a, "states"_a.noconvert(),
-        "weights"_a.noconvert(), "threads"_a, "Keep the state of one hop, and how much it weighs.");
+        "weights"_a.noconvert(), "norms"_a.noconvert(), "threads"_a,
+        "Keep the state of one hop, its norms, and how much it weighs.");
 }

@@ -32,7 +32,8 @@ struct Lists {
 
 // What decides whether a difference is followed, or dropped because it would not show in the embedding.
 struct Limits {
-  const float* scale = nullptr;    // [n][groups] d~^r
+  const float* effect = nullptr;   // [n][groups] what a difference of z shows, by its values and the weights
+  int64_t effect_stride = 1;       // of `effect`
   const float* largest = nullptr;  // [n] largest value of the node's embedding
   float tolerance = 0.0f;          // share of `largest` that may be dropped at a node in total
   bool average = true;       // the r's are averaged; otherwise the one with the largest difference counts
@@ -76,7 +77,7 @@ struct Sources {
   const int32_t* position = nullptr;      // [n] row of a node in `before`
   const uint64_t* differs = nullptr;      // [n] bits: which nodes have a difference
   const float* before = nullptr;          // [..][groups * features]
-  const float* peaks = nullptr;           // [..] the largest value of each row of `before`
+  const float* peaks = nullptr;           // [n] the largest value of a node's row of `before`
   const uint16_t* halves = nullptr;       // [..][groups * features] the same in 16 bits; null: not there
   const float* units = nullptr;           // [..] what rows of `halves` are multiplied by
   const float* inverse_degree = nullptr;  // [n]
@@ -92,6 +93,7 @@ struct Differences {
   uint16_t* halves = nullptr;   // [count][groups * features] the same in 16 bits, divided by
   float* units = nullptr;       // [count] a power of two
   float* sizes = nullptr;       // [count][groups] the largest value of each
+  float* peaks = nullptr;       // [count] the largest of these
   uint8_t* followed = nullptr;  // [count]
   int threads = 1;
 };
@@ -110,6 +112,7 @@ struct Apply {
   Limits limits;
   const uint8_t* renewed = nullptr;  // [count] whether the node's own features may differ
   const float* x = nullptr;          // [n][features]
+  const float* scale = nullptr;      // [n][groups] d~^r
   Weighting weighting = Weighting::softmax;
   float floor = 0.0f;
   bool maximum = false;        // `largest` refers to the maximum over the r's
@@ -117,6 +120,7 @@ struct Apply {
   float* weights = nullptr;    // [n][hops + 1][groups] before they are normalised; null: without distances
   float* embedding = nullptr;  // [n][features] where the r's are averaged, otherwise [n][groups * features]
   float* largest = nullptr;    // [n]
+  float* effect = nullptr;     // [n][hops][groups]
   uint8_t* touched = nullptr;  // [count] rows that were not dropped
   int threads = 1;
 };
@@ -133,6 +137,7 @@ struct Pack {
   Weighting weighting = Weighting::softmax;
   float floor = 0.0f;
   float* weights = nullptr;  // [n][hops + 1][all_groups]
+  float* norms = nullptr;    // [n][hops][all_groups] |z|
   int threads = 1;
 };
 

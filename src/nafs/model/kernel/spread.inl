@@ -3,8 +3,9 @@
 // How much of a difference shows in the embedding, from its size for each r.
 inline float shown(const Limits& limits, int64_t i, const float* sizes, int64_t groups) {
   float size = 0.0f;
+  const float* effect = limits.effect + i * limits.effect_stride;
   for (int64_t g = 0; g < groups; ++g) {
-    const float part = sizes[g] * limits.scale[i * groups + g];
+    const float part = sizes[g] * effect[g];
     size = limits.average ? size + part : std::max(size, part);
   }
   return limits.average ? size / groups : size;
@@ -167,7 +168,7 @@ inline void prefetch_lists(const Sources& from, const Limits& limits, const int3
     __builtin_prefetch(from.lists.starts + i);
     __builtin_prefetch(from.lists.counts + i);
     __builtin_prefetch(from.inverse_degree + i);
-    __builtin_prefetch(limits.scale + i * from.groups);
+    __builtin_prefetch(limits.effect + i * limits.effect_stride);
     __builtin_prefetch(limits.largest + i);
     __builtin_prefetch(limits.dropped + i * limits.stride, 1);
   }
@@ -186,10 +187,11 @@ inline float collect(const Sources& from, const Limits& limits, int64_t i, Terms
   const uint64_t* differs = from.differs;
   const float share = from.inverse_degree[i], most = limits.tolerance * limits.largest[i];
   const float allowed = std::min(kAll * most, most - limits.dropped[i * limits.stride]);
-  float scale = 0.0f, lost = 0.0f;
-  for (int64_t g = 0; g < groups; ++g)
-    scale = limits.average ? scale + limits.scale[i * groups + g] / groups
-                           : std::max(scale, limits.scale[i * groups + g]);
+  float effect = 0.0f, lost = 0.0f;
+  for (int64_t g = 0; g < groups; ++g) {
+    const float part = limits.effect[i * limits.effect_stride + g];
+    effect = limits.average ? effect + part / groups : std::max(effect, part);
+  }
   terms.whole.clear(), terms.half.clear();
   const auto fetch = [&](const auto* values, size_t place) {
     if (place < kFetched)
@@ -197,7 +199,7 @@ inline float collect(const Sources& from, const Limits& limits, int64_t i, Terms
   };
   const auto meet = [&](int64_t j, float weight) {
     const int64_t row = from.position[j];
-    const float factor = weight * share, size = from.peaks[row] * factor * scale;
+    const float factor = weight * share, size = from.peaks[j] * factor * effect;
     if (size <= kSmall * most && lost + size <= allowed) {
       lost += size;
     } else if (from.halves && size <= kHalf * most && lost + kRounding * size <= allowed) {
@@ -300,22 +302,25 @@ inline void differences(const Differences& job) {
         float* sizes = job.sizes + r * groups;
         add_up(terms, width, r < job.always ? job.edges + r * width : nullptr, row);
         for (int64_t g = 0; g < groups; ++g) sizes[g] = largest_of(row + g * f, f);
+        job.peaks[r] = *std::max_element(sizes, sizes + groups);
         job.followed[r] = settle(job.limits, i, shown(job.limits, i, sizes, groups), lost, r < job.always);
-        if (job.followed[r])
-          job.units[r] = halve(row, width, *std::max_element(sizes, sizes + groups), job.halves + r * width);
+        if (job.followed[r]) job.units[r] = halve(row, width, job.peaks[r], job.halves + r * width);
       }
     }
   }
 }
 
-// D of one hop: the cosine of z with the node's own features.
-inline float cosine(const float* __restrict x, const float* __restrict z, int64_t f, float norm) {
+// D of one hop: the cosine of z with the node's own features; also finds |z|.
+inline float cosine(const float* __restrict x, const float* __restrict z, int64_t f, float norm,
+                    float* length) {
   float quick_dot, quick_square;
   dot_and_square(z, x, f, &quick_dot, &quick_square);
-  if (within_range(norm) && within_range(std::sqrt(quick_square)))
+  *length = std::sqrt(quick_square);
+  if (within_range(norm) && within_range(*length))
     return static_cast<float>(cosine_of(quick_dot, quick_square, norm));
   double dot, square;
   dot_and_square(z, x, f, &dot, &square);
+  *length = static_cast<float>(std::sqrt(square));
   return static_cast<float>(cosine_of(dot, square, norm));
 }
 
@@ -335,23 +340,41 @@ struct Pending {
 
 // The arrays of one thread.
 struct Row {
-  std::vector<float> last, sizes, shares, out;
+  std::vector<float> last, sizes, shares, out, lengths, distances, kept;
+  std::vector<float> before, total, total_before;  // weights before the change, and sums over the hops
   Pending now, next;
 
   Row(int64_t hops, int64_t groups, int64_t f)
-      : last(groups * f), sizes(groups), shares(groups * (hops + 1)), out(groups * f) {
+      : last(groups * f),
+        sizes(groups),
+        shares(groups * (hops + 1)),
+        out(groups * f),
+        lengths(groups * hops),
+        distances(groups * hops),
+        kept(groups),
+        before(groups * (hops + 1)),
+        total(groups),
+        total_before(groups) {
     now.added.resize(hops), next.added.resize(hops);
   }
 };
 
+// The sums of a node's weights over the hops, for each r.
+inline void add_weights(const float* weights, int64_t hops, int64_t groups, float* total) {
+  std::fill(total, total + groups, 0.0f);
+  for (int64_t k = 0; k <= hops; ++k)
+    for (int64_t g = 0; g < groups; ++g) total[g] += weights[k * groups + g];
+}
+
 // Add the differences to the states of a row, and weigh the hops that they change.
-inline void change_states(const Apply& job, int64_t r, const Row& row) {
+inline void change_states(const Apply& job, int64_t r, Row& row) {
   const int64_t i = job.rows[r], f = job.features, groups = job.groups, width = groups * f;
   const float* x = job.x + i * f;
   const float norm = job.weights ? static_cast<float>(std::sqrt(square_of(x, f))) : 0.0f;
   float* weights = job.weights ? job.weights + i * (job.hops + 1) * groups : nullptr;
   const bool renewed = job.renewed[r];
   const auto weigh = [&](float distance) { return weight_of(job.weighting, job.floor, distance); };
+  if (weights) std::copy_n(weights, (job.hops + 1) * groups, row.before.data());
   if (weights && renewed) std::fill(weights, weights + groups, weigh(norm > 0.0f ? 1.0f : 0.0f));
   for (int64_t k = 0; k < job.hops; ++k) {
     float* __restrict state = job.states + (i * job.hops + k) * width;
@@ -359,26 +382,80 @@ inline void change_states(const Apply& job, int64_t r, const Row& row) {
     if (difference)
       for (int64_t c = 0; c < width; ++c) state[c] += difference[c];
     if (weights && (difference || renewed))
-      for (int64_t g = 0; g < groups; ++g)
-        weights[(k + 1) * groups + g] = weigh(cosine(x, state + g * f, f, norm));
+      for (int64_t g = 0; g < groups; ++g) {
+        float& distance = row.distances[k * groups + g];
+        distance = cosine(x, state + g * f, f, norm, &row.lengths[k * groups + g]);
+        weights[(k + 1) * groups + g] = weigh(distance);
+      }
   }
+  if (!weights) return;
+  add_weights(row.before.data(), job.hops, groups, row.total_before.data());
+  add_weights(weights, job.hops, groups, row.total.data());
 }
 
 // What each hop of each r adds to the embedding, per value of z; for hop 0 per value of x.
-inline void find_shares(const Apply& job, int64_t i, float* shares) {
+inline void find_shares(const Apply& job, int64_t i, Row& row) {
   const int64_t hops = job.hops + 1, groups = job.groups;
   const float* weights = job.weights ? job.weights + i * hops * groups : nullptr;
   const float part = job.limits.average ? 1.0f / groups : 1.0f;
   for (int64_t g = 0; g < groups; ++g) {
-    float total = 0.0f;
-    for (int64_t k = 0; weights && k < hops; ++k) total += weights[k * groups + g];
+    const bool weighed = weights && row.total[g] > 0.0f;
+    const float unit = part / (weighed ? row.total[g] : hops);
     for (int64_t k = 0; k < hops; ++k) {
-      float share = 1.0f / hops;
-      if (job.weighting == Weighting::last)
-        share = k == hops - 1;
-      else if (total > 0.0f)
-        share = weights[k * groups + g] / total;
-      shares[k * groups + g] = part * share * (k ? job.limits.scale[i * groups + g] : 1.0f);
+      float share = weighed ? unit * weights[k * groups + g] : unit;
+      if (job.weighting == Weighting::last) share = k == hops - 1 ? part : 0.0f;
+      row.shares[k * groups + g] = share * (k ? job.scale[i * groups + g] : 1.0f);
+    }
+  }
+}
+
+// How much of the old embedding stays for each r when weights change: hops without a difference lose or gain
+// the same share. Where the r's are averaged, they need one factor; how much it is off is counted as dropped.
+// False if that is too much, and the embedding has to be computed from all states.
+inline bool find_kept(const Apply& job, int64_t i, Row& row) {
+  constexpr float kOff = 0.1f;  // share of what may be dropped
+  const int64_t groups = job.groups;
+  std::fill(row.kept.begin(), row.kept.end(), 1.0f);
+  if (!job.weights) return true;
+  float mean = 0.0f, off = 0.0f;
+  for (int64_t g = 0; g < groups; ++g) {
+    if (!(row.total_before[g] > 0.0f && row.total[g] > 0.0f)) return false;
+    row.kept[g] = row.total_before[g] / row.total[g];
+    mean += row.kept[g] / groups;
+  }
+  if (!job.limits.average) return true;
+  for (int64_t g = 0; g < groups; ++g) off += std::fabs(row.kept[g] - mean) / groups, row.kept[g] = mean;
+  const float largest = job.largest[i], lost = off * largest * (job.hops + 1);
+  const float most = job.limits.tolerance * largest;
+  float& dropped = job.limits.dropped[i * job.limits.stride];
+  if (lost > kOff * most || dropped + lost > most) return false;
+  dropped += lost;
+  return true;
+}
+
+// The embedding of a row from the one before and the hops that changed.
+inline void change_embedding(const Apply& job, int64_t i, Row& row) {
+  const int64_t f = job.features, groups = job.groups, width = groups * f;
+  const bool average = job.limits.average;
+  const float* __restrict old = job.embedding + i * (average ? f : width);
+  find_shares(job, i, row);
+  for (int64_t g = 0; g < (average ? 1 : groups); ++g)
+    for (int64_t c = 0; c < f; ++c) row.out[g * f + c] = row.kept[g] * old[g * f + c];
+  for (int64_t k = 0; k < job.hops; ++k) {
+    const float* difference = row.now.added[k];
+    if (!difference) continue;
+    for (int64_t g = 0; g < groups; ++g) {
+      const float share = row.shares[(k + 1) * groups + g];
+      float before = share;  // what is kept of the share before
+      if (job.weights) {
+        const float part = (average ? 1.0f / groups : 1.0f) * job.scale[i * groups + g];
+        before = part * row.kept[g] * row.before[(k + 1) * groups + g] / row.total_before[g];
+      }
+      const float* __restrict z = job.states + (i * job.hops + k) * width + g * f;
+      const float* __restrict d = difference + g * f;
+      float* __restrict out = row.out.data() + (average ? 0 : g * f);
+      const float shift = share - before;
+      for (int64_t c = 0; c < f; ++c) out[c] += shift * z[c] + before * d[c];
     }
   }
 }
@@ -389,7 +466,7 @@ inline void embed_row(const Apply& job, int64_t i, Row& row) {
   const bool average = job.limits.average;
   const float* __restrict x = job.x + i * f;
   float* shares = row.shares.data();
-  find_shares(job, i, shares);
+  find_shares(job, i, row);
   for (int64_t g = 0; average && g + 1 < groups; ++g) shares[groups - 1] += shares[g], shares[g] = 0.0f;
   for (int64_t g = average ? groups - 1 : 0; g < groups; ++g) {
     float* __restrict out = row.out.data() + (average ? 0 : g * f);
@@ -403,12 +480,32 @@ inline void embed_row(const Apply& job, int64_t i, Row& row) {
       const float share = shares[(k + 1) * groups + g];
       for (int64_t c = 0; c < f; ++c) out[c] += share * z[c];
     }
-  const int64_t columns = average ? f : width;
+}
+
+// Keep the embedding of a row, its largest value, and what later differences of the changed hops would show.
+inline void finish_row(const Apply& job, int64_t r, Row& row) {
+  constexpr float kMost = 1e30f;
+  const int64_t i = job.rows[r], f = job.features, groups = job.groups, hops = job.hops;
+  const int64_t columns = job.limits.average ? f : groups * f;
   std::copy_n(row.out.data(), columns, job.embedding + i * columns);
   if (job.maximum)
     for (int64_t g = 1; g < groups; ++g)
       for (int64_t c = 0; c < f; ++c) row.out[c] = std::max(row.out[c], row.out[g * f + c]);
   job.largest[i] = largest_of(row.out.data(), job.maximum ? f : columns);
+  for (int64_t k = 0; k < hops; ++k) {
+    if (!row.now.added[k] && !job.renewed[r]) continue;
+    for (int64_t g = 0; g < groups; ++g) {
+      float effect = job.scale[i * groups + g];
+      if (job.weights) {
+        const float* weights = job.weights + i * (hops + 1) * groups;
+        const float distance = row.distances[k * groups + g], length = row.lengths[k * groups + g];
+        const float slope = job.weighting == Weighting::softmax ? weights[(k + 1) * groups + g] : 1.0f;
+        const float sine = std::sqrt(std::max(0.0f, 1.0f - distance * distance));
+        effect += (hops + 1) * slope * sine * job.largest[i] / (row.total[g] * length);
+      }
+      job.effect[(i * hops + k) * groups + g] = effect < kMost ? effect : kMost;  // also for 0 / 0
+    }
+  }
 }
 
 // Find the differences of a row, and prefetch everything that applying them needs.
@@ -423,8 +520,14 @@ inline void prepare(const Apply& job, int64_t r, Pending& row) {
   }
   if (hops) prefetch_lists(job.last, job.limits, job.rows + r, job.count - r);
   row.lost = row.reached ? collect(job.last, job.limits, i, row.terms) : 0.0f;
-  const float* states = job.states + i * hops * width;
-  for (int64_t c = 0; c < hops * width; c += 16) __builtin_prefetch(states + c, 1);
+  for (int64_t k = 0; k < hops; ++k) {
+    if (!(job.renewed[r] || (k + 1 < hops ? where[k] >= 0 : row.reached))) continue;
+    const float* state = job.states + (i * hops + k) * width;
+    for (int64_t c = 0; c < width; c += 16) __builtin_prefetch(state + c, 1);
+    if (k + 1 < hops && row.added[k]) prefetch_row(row.added[k], width * 4);
+  }
+  const int64_t columns = job.limits.average ? job.features : width;
+  for (int64_t c = 0; c < columns; c += 16) __builtin_prefetch(job.embedding + i * columns + c, 1);
   prefetch_row(job.x + i * job.features, job.features * 4);
   if (job.weights) prefetch_row(job.weights + i * (hops + 1) * job.groups, (hops + 1) * job.groups * 4);
 }
@@ -456,8 +559,13 @@ inline void apply(const Apply& job) {
         if (row.now.reached) finish_last(job, r, row);
         job.touched[r] = row.now.changed;
         if (!row.now.changed) continue;
+        const int64_t i = job.rows[r];
         change_states(job, r, row);
-        embed_row(job, job.rows[r], row);
+        if (!job.renewed[r] && find_kept(job, i, row))
+          change_embedding(job, i, row);
+        else
+          embed_row(job, i, row);
+        finish_row(job, r, row);
       }
     }
   }
@@ -472,6 +580,9 @@ inline void pack(const Pack& job) {
       float* __restrict to =
           job.states + ((i * job.hops + job.hop - 1) * job.all_groups + job.first) * job.features;
       for (int64_t c = 0; c < width; ++c) to[c] = from[c] * job.unit;
+      float* norms = job.norms + (i * job.hops + job.hop - 1) * job.all_groups + job.first;
+      for (int64_t g = 0; job.weights && g < job.groups; ++g)
+        norms[g] = static_cast<float>(std::sqrt(square_of(to + g * job.features, job.features)));
     }
     if (!job.weights) continue;
     float* weights = job.weights + (i * (job.hops + 1) + job.hop) * job.all_groups + job.first;
