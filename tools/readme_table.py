@@ -7,6 +7,7 @@ benchmarks/run.py peers``). A system without a measured cell gets a dash.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -50,7 +51,7 @@ def readme() -> str:
 def table(cells: dict[str, Any]) -> list[str]:
     """Quality and CPU time of every system that has at least one cell."""
     rows = [
-        "| on Cora | needs | links, AUC | clusters, NMI | classes, accuracy | CPU time |",
+        "| on Cora | the vectors need | links, AUC | clusters, NMI | classes, accuracy | CPU time |",
         "|---|---|---|---|---|---|",
     ]
     for system, title, needs in SYSTEMS:
@@ -78,6 +79,12 @@ def shown(values: list[float]) -> str:
     return f"{100 * mean(values):.1f}{spread}"
 
 
+def plain(setting: str) -> str:
+    """The graph, its columns and the hops: "cora, 1433 columns, 20 hops" for "cora x 1433, K=20, ..."."""
+    graph, width, hops = re.findall(r"^(\S+) x (\d+), K=(\d+)", setting)[0]
+    return f"{graph}, {width} columns, {hops} hops"
+
+
 def speed(lines: list[dict[str, Any]]) -> list[str]:
     """Ratios to other libraries, as the benchmark printed them: a column for each task."""
     ratios: dict[str, dict[str, str]] = {}
@@ -85,12 +92,13 @@ def speed(lines: list[dict[str, Any]]) -> list[str]:
     for line in lines:
         if line["benchmark"] == "peers" and " / nafs, " in line["name"]:
             other, _, setting = line["name"].partition(" / nafs, ")
-            task = task if setting.startswith("same") else setting.replace(" x ", " × ")
+            task = task if setting.startswith("same") else plain(setting)
             ratios.setdefault(task, {})[other] = f"{line['ratio']:.1f} ×"
     others = list(dict.fromkeys(other for column in ratios.values() for other in column))
-    header = ["nafs is faster by (`python benchmarks/run.py peers`)", *ratios]
-    rows = [[f"than {other}", *(column.get(other, "–") for column in ratios.values())] for other in others]
-    return [*markdown(header, rows), ""]
+    header = ["the same embedding, `python benchmarks/run.py peers`", *ratios]
+    columns = list(ratios.values())
+    rows = [[f"faster than {other}", *(column.get(other, "–") for column in columns)] for other in others]
+    return markdown(header, rows)
 
 
 if __name__ == "__main__":
