@@ -13,6 +13,7 @@ from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, merge_clusters, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, partitions
 from nafs.clustering.measures import modularity
+from nafs.clustering.number import choose_number
 from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset
 from nafs.graph import read_adjacency
 from nafs.pipeline import Job, Settings, search_clusters
@@ -173,7 +174,7 @@ def test_the_consensus_finds_planted_classes_and_says_how_sure_it_is(graph, sear
     assert not clustering.doubtful
     assert clustering.n_agreeing > clustering.n_candidates / 2
     assert set(clustering.curve) == set(search.hops)
-    assert f"{clustering.n_agreeing} of them agree" in clustering.explain()
+    assert f"{clustering.n_agreeing} of them are close to it" in clustering.explain()
     np.testing.assert_array_equal(clustering.labels, search.consensus(4).labels)
 
 
@@ -181,7 +182,7 @@ def test_the_number_of_clusters_is_found(search):
     clustering = search.cluster("auto")
     assert clustering.n_clusters == 4
     assert clustering.numbers[4] >= 0.95 * max(clustering.numbers.values())
-    assert "4 clusters: the smallest of 2 to 24 whose agreement x modularity" in clustering.explain()
+    assert "number of clusters 4: tried 2 to 24 and rated each by how well" in clustering.explain()
 
 
 @pytest.mark.parametrize(("count", "n_features"), [(2, 16), (5, 16), (3, 0), ("auto", 100)])
@@ -190,7 +191,7 @@ def test_clusters_that_are_not_there_are_called_doubtful(count, n_features):
     clustering = embed(noise, n_hops="auto", n_clusters=count).choice.clustering
     assert clustering.doubtful
     assert "doubtful" in clustering.explain()
-    assert f"without clusters it would be {clustering.by_chance:.2f}" in clustering.explain()
+    assert f"{clustering.by_chance:.2f} would be expected without any clusters" in clustering.explain()
 
 
 def test_clusters_of_one_embedding_are_compared_with_chance_too(graph):
@@ -250,3 +251,27 @@ def test_real_classes_are_found_without_labels(data_home, name, acc, nmi, ari):
     assert 100 * scores["ACC"] > acc
     assert 100 * scores["NMI"] > nmi
     assert 100 * scores["ARI"] > ari
+
+
+@pytest.mark.parametrize("n_clusters", [4, "auto"])
+def test_no_cluster_is_empty(n_clusters):
+    complete = Graph(1 - np.eye(30))
+    clustering = search_clusters(Job.of(complete, Settings.of(n_hops="auto", n_threads=1))).cluster(
+        n_clusters
+    )
+    sizes = np.bincount(clustering.labels, minlength=clustering.n_clusters)
+    assert (sizes > 0).all()
+    assert len(sizes) == len(clustering.cluster_agreement)
+    assert "instead of" in clustering.explain()
+
+
+def test_edges_between_clusters_do_not_choose_a_large_number():
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(4), 100)
+    odds = np.where(classes[:, None] == classes, 0.01, 0.08)
+    edges = np.triu(rng.random((400, 400)) < odds, 1)
+    features = 2 * rng.standard_normal((4, 8))[classes] + rng.standard_normal((400, 8))
+    graph = Graph((edges | edges.T).astype(float), features)
+    curve = search_clusters(Job.of(graph, Settings.of(n_hops="auto", n_threads=1))).number_curve()
+    assert min(curve.values()) >= 0
+    assert choose_number(curve) <= 6

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from nafs import InputError, embed
+from nafs import Graph, InputError, embed
 from nafs.datasets import contextual_sbm, load_dataset, power_law
 from nafs.graph import read_adjacency
 from nafs.links import LinkHead, PairNumbers, ranking_measures, split_links
@@ -144,3 +144,55 @@ def test_contributions_add_up_to_the_score(graph):
     x = np.clip((values - head.means) / head.spreads, -4, 4)
     products = np.einsum("pi,ij,pj->p", x, np.array(head.products), x)
     np.testing.assert_allclose(head.score(numbers, split.test), x @ head.weights + products)
+
+
+def test_a_number_that_never_varies_adds_nothing_to_the_score():
+    star = np.zeros((61, 61))
+    star[0, 1:] = star[1:, 0] = 1
+    vectors = np.random.default_rng(0).standard_normal((61, 4))
+    embedding = embed(Graph(star, vectors), n_hops="auto", goal="links")
+    assert np.abs(embedding.suggest_links(Graph(star, vectors), 10)["score"].to_numpy()).max() < 1000
+
+
+def test_reasons_name_what_a_pair_really_has():
+    zeros = (0.0,) * len(NUMBERS)
+    weights = [-1.0 if name == "degree difference" else 1.0 for name in NUMBERS]
+    square = tuple(zeros for _ in NUMBERS)
+    head = LinkHead(tuple(weights), square, zeros, (1.0,) * len(NUMBERS))
+    values = np.array([[-1.0 if name in ("degree difference", "Jaccard") else 0.0 for name in NUMBERS]])
+    assert head.reasons(values) == [["nodes with about as many links"]]
+    assert head.reasons(np.abs(values)) == [["a large share of their neighbors in common"]]
+
+
+def test_pairs_with_much_in_common_are_found_without_looking_at_all(graph, monkeypatch):
+    module = sys.modules["nafs.similarity.likely_links"]
+    monkeypatch.setattr(module, "_WORK", 200)
+    pattern = graph.adjacency.to_scipy().toarray() > 0
+    degrees = pattern.sum(axis=1)
+    allocated = np.triu((pattern / np.maximum(degrees, 1)) @ pattern.T, 1) * ~pattern
+    done = []
+    pairs = module._meeting_pairs(graph.adjacency, 50, done.append)
+    ours = allocated[pairs[:, 0], pairs[:, 1]]
+    np.testing.assert_allclose(ours, np.sort(allocated.ravel())[::-1][:50], rtol=1e-5)
+    assert sum(done) == pytest.approx(1)
+
+
+def test_close_vectors_are_found_without_comparing_all(monkeypatch):
+    module = sys.modules["nafs.similarity.close_pairs"]
+    monkeypatch.setattr(module, "PART", 50)
+    monkeypatch.setattr(module, "LONGEST", 100)
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((300, 8)).repeat(2, axis=0) + 0.05 * rng.standard_normal((600, 8))
+    edges = np.zeros((600, 600))
+    edges[[0, 1], [1, 0]] = 1
+    done = []
+    pairs = module.close_pairs(read_adjacency(edges), rows.astype(np.float32), 299, progress=done.append)
+    twins = {(first, first + 1) for first in range(2, 600, 2)}
+    by_cosine = set(map(tuple, pairs[:299].tolist()))
+    assert len(by_cosine & twins) > 290
+    assert (0, 1) not in by_cosine
+    products = np.triu(rows @ rows.T, 1)
+    products[0, 1] = 0
+    best = np.column_stack(np.unravel_index(np.argsort(-products.ravel())[:50], products.shape))
+    assert len(set(map(tuple, best.tolist())) - set(map(tuple, pairs[299:].tolist()))) <= 2
+    assert sum(done) == pytest.approx(1)

@@ -19,8 +19,7 @@ from nafs.clustering.directions import Directions
 from nafs.clustering.heads import HEADS, partitions
 
 ROWS = 1000  # of a cloud
-CLOUDS = 2  # number of clouds for up to FEW clusters, where one says little; otherwise one
-FEW = 4
+CLOUDS = 2  # one says little about few clusters
 _FEWEST = 12  # candidates; a single embedding is clustered with several seeds
 
 

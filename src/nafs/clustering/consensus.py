@@ -59,6 +59,7 @@ class Clustering:
     n_hops : int
         The number of hops of the embedding that the labels were assigned with.
     n_clusters : int
+        All of them have nodes; there may be fewer than were requested.
     agreement : float
         Mean adjusted Rand index of the candidates with the labels: 1 if all are the same, 0 if they have
         nothing in common.
@@ -211,10 +212,13 @@ class ClusterSearch:
         curve = self.number_curve()
         number = choose_number(curve)
         clustering = self.consensus(number, seed)
-        by = "agreement" if self._edges is None else "agreement x modularity"
+        criterion = "how well repeated clusterings agree"
+        if self._edges is not None:
+            criterion += ", times the modularity of their clusters"
         reason = (
-            f"{number} clusters: the smallest of {min(curve)} to {max(curve)} whose {by}, "
-            f"{curve[number]:.3f}, comes within 5 % of the best, {max(curve.values()):.3f}"
+            f"number of clusters {number}: tried {min(curve)} to {max(curve)} and rated each by {criterion}; "
+            f"{number} is the smallest that comes within 5 % of the best rating "
+            f"({curve[number]:.3f} of {max(curve.values()):.3f})"
         )
         return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
 
@@ -251,30 +255,37 @@ class ClusterSearch:
         curve = {count: float(indices[hops == count].mean()) for count in self.hops}
         agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
         by_chance = agreement_by_chance(self._some_hops(), n_clusters)
-        reason = (
-            f"{hop} hop{'' if hop == 1 else 's'}, where {n_clusters} clusters come closest to the consensus "
-            f"of {len(candidates)} partitions at {len(self.hops)} number{'' if len(self.hops) == 1 else 's'} "
-            f"of hops; "
-            f"{agreeing} of them agree with it, the mean agreement is {agreement:.2f} "
-            f"(without clusters it would be {by_chance:.2f})"
-        )
-        reasons = [reason]
+        present = np.unique(labels)
+        stability = overlaps(sampled, candidates, n_clusters)[present]
+        reasons = [
+            f"{len(candidates)} clusterings of the graph ({_count(len(self.hops), 'number')} of hops, "
+            f"several methods) were combined into one; {agreeing} of them are close to it, and the mean "
+            f"agreement of all with it (adjusted Rand index) is {agreement:.2f}, where {by_chance:.2f} would "
+            "be expected without any clusters",
+            f"{_count(hop, 'hop')}: where clusters of a single embedding come closest to the combined ones",
+        ]
         if preferred:
             reasons.append("clusters of uneven size, merged along the edges, are more stable than even ones")
+        if len(present) < n_clusters:
+            labels = np.searchsorted(present, labels)
+            reasons.append(
+                f"only {_count(len(present), 'cluster')} instead of {n_clusters}: no more have nodes"
+            )
         clustering = Clustering(
             labels,
             hop,
-            n_clusters,
+            len(present),
             agreement,
             by_chance,
             len(candidates),
             agreeing,
-            overlaps(sampled, candidates, n_clusters),
+            stability,
             curve,
         )
         if clustering.doubtful:
             reasons.append(
-                "these clusters are doubtful: the partitions hardly agree more than they would by chance"
+                "these clusters are doubtful: the clusterings hardly agree more than they would on data "
+                "without clusters"
             )
         return replace(clustering, reasons=tuple(reasons))
 
@@ -334,6 +345,10 @@ class ClusterSearch:
             rows = self._all_rows[hop][begin : begin + (1 << 16), : 2 * n_clusters]
             labels[begin : begin + len(rows)] = model.predict(unit_rows(rows.astype(np.float32)))
         return hop, labels
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _draw(n_nodes: int, size: int, graph: Adjacency | None) -> NDArray[np.int64] | None:

@@ -42,28 +42,34 @@ def number_curve(
         See :func:`choose_number`.
     """
     rng = np.random.default_rng(seed)
-    curve: dict[int, float] = {}
+    agreements: dict[int, float] = {}
+    modularities: dict[int, float] = {}
 
-    def value(count: int) -> float:
+    def rate(count: int) -> None:
         candidates = np.array(
             [labels for rows in embeddings for _, labels in partitions(rows, count, rng, names=VOTERS)]
         )
         pairs = pairwise_agreement(candidates, count)[np.triu_indices(len(candidates), 1)]
-        agreement = float(pairs.mean())
-        if edges is None:
-            return agreement
-        return agreement * float(
-            np.mean([modularity_of(edges.table(partition, count)) for partition in candidates])
-        )
+        agreements[count] = float(pairs.mean())
+        tables = [edges.table(partition, count) for partition in candidates] if edges is not None else []
+        modularities[count] = float(np.mean([modularity_of(table) for table in tables])) if tables else 1.0
 
-    numbers = [count for count in NUMBERS if count <= most]
-    for count in numbers or [most]:
-        curve[count] = value(count)
-    best = max(curve, key=lambda count: curve[count])
+    def curve() -> dict[int, float]:
+        # Edges that never stay within clusters say nothing about their number.
+        by_edges = max(modularities.values()) > 0
+        return {
+            count: agreements[count] * (max(modularities[count], 0.0) if by_edges else 1.0)
+            for count in sorted(agreements)
+        }
+
+    for count in [count for count in NUMBERS if count <= most] or [most]:
+        rate(count)
+    values = curve()
+    best = max(values, key=lambda count: values[count])
     for count in (best - 1, best + 1):
-        if 2 <= count <= min(most, NUMBERS[-1]) and count not in curve:
-            curve[count] = value(count)
-    return dict(sorted(curve.items()))
+        if 2 <= count <= min(most, NUMBERS[-1]) and count not in agreements:
+            rate(count)
+    return curve()
 
 
 def choose_number(curve: dict[int, float]) -> int:

@@ -210,10 +210,10 @@ class Embedding:
             )
         more = {}
         if stored is not None and score in (None, "head"):
-            pairs, scores, parts = likely_links(
+            pairs, scores, words = likely_links(
                 graph.adjacency, self.matrix, LinkHead.from_dict(stored), k, **search
             )
-            more["reason"] = reasons_of(graph.adjacency, pairs, parts, list(self.ids))
+            more["reason"] = reasons_of(graph.adjacency, pairs, words, list(self.ids))
         else:
             score = score or self.settings.get("score", "inner")
             pairs, scores = suggest_pairs(graph.adjacency, self.matrix, k, score=score, **search)

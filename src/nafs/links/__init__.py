@@ -1,6 +1,6 @@
 """Links: edges hidden from a graph, and scores of pairs of nodes."""
 
-from nafs.links.head import LinkHead, PairNumbers
+from nafs.links.head import LinkHead, PairNumbers, head_nbytes
 from nafs.links.ranking import ranking_measures
 from nafs.links.scores import SCORES, score_links
 from nafs.links.splits import LinkSplit, split_links
@@ -10,6 +10,7 @@ __all__ = [
     "LinkHead",
     "LinkSplit",
     "PairNumbers",
+    "head_nbytes",
     "ranking_measures",
     "score_links",
     "split_links",

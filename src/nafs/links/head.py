@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError
 from nafs.graph import Adjacency
-from nafs.links.pairs import Pairs, shared_neighbors, three_step_paths
+from nafs.links.pairs import Pairs, paths_nbytes, shared_neighbors, three_step_paths
 
+# Each number, and the words for a pair where it is high.
 NUMBERS = {
     "cosine": "similar vectors",
     "centred cosine": "vectors that differ from the mean in the same way",
@@ -32,10 +33,13 @@ NUMBERS = {
     "degrees": "well-connected nodes",
     "degree difference": "a hub and a node with few links",
 }
+# The words for a low number that speaks for a link; the others are not worth mentioning.
+LOW = {"degrees": "nodes with few links", "degree difference": "nodes with about as many links"}
 BY_DEGREE = 1 / 2  # weight of a non-edge drawn by degree, relative to one drawn uniformly
 STRENGTH = 0.1  # C of the logistic regression
 _FARTHEST = 4.0  # standard deviations; numbers beyond are clipped
-_BLOCK = 1 << 16  # pairs at a time
+_CONSTANT = 1e-9  # deviation, relative to the largest value, below which a number is constant
+_VALUES = 1 << 20  # values of the vectors of pairs at a time
 
 
 class PairNumbers:
@@ -65,7 +69,7 @@ class PairNumbers:
 
     def of(self, pairs: Pairs) -> NDArray[np.float64]:
         """One row for each pair, one column for each of ``NUMBERS``."""
-        step = max(1, min(_BLOCK, (1 << 23) // self.matrix.shape[1]))
+        step = max(1, _VALUES // self.matrix.shape[1])
         parts = [self._block(pairs[top : top + step]) for top in range(0, len(pairs), step)]
         values = np.concatenate(parts) if parts else np.empty((0, len(NUMBERS)))
         values[:, list(NUMBERS).index("three-step paths")] = three_step_paths(self.graph, pairs) ** 0.25
@@ -140,11 +144,11 @@ class LinkHead:
         truth = np.arange(len(values)) < len(edges)
         shares = np.repeat([1.0, 1.0, BY_DEGREE], [len(group) for group in groups])
         shares[truth] = shares[~truth].sum() / len(edges)  # so that both kinds have the same total weight
-        means, spreads = values.mean(axis=0), _positive(values.std(axis=0))
+        means, spreads = values.mean(axis=0), _spreads(values)
         x = _standard(values, means, spreads)
         first, second = np.triu_indices(x.shape[1])
         terms = np.hstack([x, x[:, first] * x[:, second]])
-        sizes = _positive(terms.std(axis=0))
+        sizes = _spreads(terms)
         model = LogisticRegression(C=STRENGTH, max_iter=1000)
         model.fit((terms - terms.mean(axis=0)) / sizes, truth, sample_weight=shares)
         weights = model.coef_[0] / sizes
@@ -163,6 +167,21 @@ class LinkHead:
         """What each number adds to the score of each pair; a product is shared evenly by its two numbers."""
         x = _standard(values, np.array(self.means), np.array(self.spreads))
         return np.asarray(x * (np.array(self.weights) + x @ np.array(self.products)))
+
+    def reasons(self, values: NDArray[np.float64], most: int = 2) -> list[list[str]]:
+        """The numbers that speak for each pair, in words, the strongest first."""
+        high = np.asarray(values) > np.array(self.means)
+        contributions = self.contributions(values)
+        order = np.argsort(-contributions, axis=1, kind="stable")
+        names, reasons = list(NUMBERS), []
+        for pair, numbers in enumerate(order):
+            words = (
+                NUMBERS[names[number]] if high[pair, number] else LOW.get(names[number])
+                for number in numbers
+                if contributions[pair, number] > 0
+            )
+            reasons.append([phrase for phrase in words if phrase is not None][:most])
+        return reasons
 
     def explain(self) -> str:
         """The weights at an average pair, the largest first."""
@@ -185,14 +204,23 @@ class LinkHead:
         return cls(weights, tuple(tuple(map(float, row)) for row in values["products"]), means, spreads)
 
 
+def head_nbytes(graph: Adjacency, n_columns: int, n_pairs: int) -> int:
+    """Approximate bytes that fitting a head to pairs takes, besides the graph and the vectors."""
+    vectors = 6 * 8 * min(n_pairs * n_columns, _VALUES)
+    terms = 3 * 8 * n_pairs * len(NUMBERS) * (len(NUMBERS) + 3) // 2
+    return vectors + terms + paths_nbytes(graph)
+
+
 def _standard(
     values: NDArray[np.float64], means: NDArray[np.float64], spreads: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     return np.asarray(np.clip((values - means) / spreads, -_FARTHEST, _FARTHEST))
 
 
-def _positive(spreads: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(spreads > 0, spreads, 1)
+def _spreads(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The deviation of each column; 1 for a constant column, whose deviation is 0 or only rounding."""
+    spreads = values.std(axis=0)
+    return np.where(spreads > _CONSTANT * (1 + np.abs(values).max(axis=0, initial=0)), spreads, 1)
 
 
 def _cosine(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -118,3 +118,9 @@ def three_step_paths(graph: Adjacency, pairs: Pairs) -> NDArray[np.float64]:
         values = reached.data[where[hit]] * roots[last[at[hit]]]
         totals[chosen] = np.bincount(at[hit], weights=values, minlength=len(chosen))
     return totals
+
+
+def paths_nbytes(graph: Adjacency) -> int:
+    """Approximate bytes that :func:`three_step_paths` takes."""
+    degrees = np.diff(graph.indptr).astype(np.float64)
+    return 24 * graph.n_stored + 64 * min(_WORK, int(np.square(degrees).sum()))

@@ -8,7 +8,7 @@ import numpy as np
 
 from nafs._support.errors import InputError
 from nafs.graph import Graph
-from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, score_links, split_links
+from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, head_nbytes, score_links, split_links
 from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
@@ -39,7 +39,8 @@ def choose_for_links(question: Question) -> Choice:
         # Reduction and centring commute, so wide sparse features never become dense.
         centred = prepare(narrow, visible, "none", center)
         curves: dict[str, dict[int, float]] = {score: {} for score in SCORES}
-        for hop, matrix in question.sweep(visible, centred, (0, *LADDER)):
+        copies = visible.nbytes + (0 if centred is narrow else narrow.nbytes)
+        for hop, matrix in question.sweep(visible, centred, (0, *LADDER), held=copies):
             for score, curve in curves.items():
                 curve[hop] = float(roc_auc_score(truth, score_links(matrix, pairs, score)))
             if all(search_is_over(curve) for curve in curves.values()):
@@ -53,14 +54,15 @@ def choose_for_links(question: Question) -> Choice:
         f"{hops} hop{'' if hops == 1 else 's'}, center {center}, {score} score: the best AUC, {value:.3f}, "
         f"on {int(truth.sum()):,} hidden edges, with up to {max(curve)} hops tried"
     )
-    centred = prepare(reduce(prepared, HEAD_COLUMNS)[0], visible, "none", center)
-    ((_, matrix),) = question.sweep(visible, centred, (hops,))
-    head = LinkHead.fit(
-        PairNumbers(visible, matrix),
+    groups = (
         np.concatenate([split.validation, split.test]),
         np.concatenate([split.validation_none, split.test_none]),
         np.concatenate([split.validation_hard, split.test_hard]),
     )
+    centred = prepare(reduce(prepared, HEAD_COLUMNS)[0], visible, "none", center)
+    fitting = head_nbytes(visible, centred.shape[1], sum(map(len, groups)))
+    ((_, matrix),) = question.sweep(visible, centred, (hops,), held=visible.nbytes + narrow.nbytes + fitting)
+    head = LinkHead.fit(PairNumbers(visible, matrix), *groups)
     weights = f"weights of the link head: {head.explain()}"
     return Choice(hops, question.preprocessing, center, (why, weights), curve, score, head=head)
 

@@ -73,7 +73,6 @@ def choose_structure(
     n_edges = graph.n_stored // 2
     if graph.directed or n_edges < 20:
         return StructureChoice(0.0, "no structural columns: too few undirected edges to hide some")
-    narrow, _ = reduce(features, MANY)
     if goal == "clusters":
         agreement = halves_agreement(graph, features, sweep)
         if agreement >= AGREEMENT:
@@ -82,6 +81,7 @@ def choose_structure(
                 "no structural columns: the features have clusters of their own, which two halves of the "
                 f"columns agree on (adjusted Rand index {agreement:.2f})",
             )
+    narrow, _ = reduce(features, MANY)
     hidden = min(_HIDDEN, _MOST_HIDDEN / n_edges)
     split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
     visible = split.graph.adjacency

@@ -2,7 +2,9 @@
 
 Scoring all pairs would take n² scores. A pair that the head puts first has similar vectors or shares
 neighbors, so candidates are the pairs with the most similar vectors and those with the largest resource
-allocation.
+allocation. In large graphs both are found without looking at every node's pairs: see
+:mod:`nafs.similarity.close_pairs` for the vectors; and no pair of a node allocates more than the sum of 1 /
+degree over its neighbors, so nodes are visited by that bound until it falls below the best pairs.
 """
 
 from __future__ import annotations
@@ -16,18 +18,24 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency
 from nafs.links import SCORES
-from nafs.links.head import NUMBERS, LinkHead, PairNumbers
+from nafs.links.head import LinkHead, PairNumbers
 from nafs.links.pairs import HUB, are_edges, shared_neighbors
+from nafs.similarity.close_pairs import close_pairs
 from nafs.similarity.nearest import ShareDone
 from nafs.similarity.suggestions import suggest_pairs
 
 ALL_PAIRS = 500_000  # pairs; in a graph with no more than this many, all are scored
 _SPARE = 20  # candidates by vectors per suggestion
+_ALL_VECTORS = 1.0e11  # multiplications; where comparing all vectors takes more, only close ones are compared
 _FEWEST = 10_000  # candidates in a whole graph, by vectors and by shared neighbors
 _FEWEST_OF_NODE = 1000  # candidates of one node
 _NEAR = 32  # candidates by shared neighbors for each node
+_CROWD = 64  # pairs ranked at a time, for each that is wanted
 _WORK = 1 << 22  # paths of length two that are followed at a time
+_MEETING = 0.3  # approximate share of the time that looking for shared neighbors takes
 _NAMED = 3  # shared neighbors that a reason names
+
+Ranked = tuple[NDArray[np.int64], NDArray[np.float32], list[list[str]]]
 
 
 def likely_links(
@@ -40,7 +48,7 @@ def likely_links(
     exact: bool | None = None,
     n_threads: int = 1,
     progress: ShareDone | None = None,
-) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float64]]:
+) -> Ranked:
     """The k best-scoring pairs without an edge, best first: k in the whole graph, or k for each of ``nodes``.
 
     Parameters
@@ -60,8 +68,8 @@ def likely_links(
     ndarray of node numbers, shape (pairs, 2)
     ndarray of float32
         Their scores.
-    ndarray of float64, shape (pairs, numbers)
-        The contribution of each number to the score.
+    list of lists of str
+        What speaks for each pair, in words.
     """
     if k < 1:
         raise InputError(Parameter("k"), f" must be at least 1; got {k}")
@@ -70,68 +78,107 @@ def likely_links(
         every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
         return _best(numbers, head, every[~are_edges(graph, every)], k)
     many = max(_SPARE * k, _FEWEST if nodes is None else _FEWEST_OF_NODE)
-    similar_pairs = []
-    for score in SCORES:
-        report = None if progress is None else (lambda share, call=progress: call(share / len(SCORES)))
-        pairs, _ = suggest_pairs(
-            graph, matrix, many, nodes=nodes, score=score, exact=exact, n_threads=n_threads, progress=report
+    if nodes is None and exact is None and len(matrix) * matrix.size / 2 > _ALL_VECTORS:
+        by_vectors = close_pairs(graph, matrix, many, progress=_part_of(progress, 1 - _MEETING))
+    else:
+        report = _part_of(progress, (1 - (_MEETING if nodes is None else 0)) / len(SCORES))
+        by_vectors = np.concatenate(
+            [
+                suggest_pairs(
+                    graph,
+                    matrix,
+                    many,
+                    nodes=nodes,
+                    score=score,
+                    exact=exact,
+                    n_threads=n_threads,
+                    progress=report,
+                )[0]
+                for score in SCORES
+            ]
         )
-        similar_pairs.append(pairs)
-    by_vectors = np.concatenate(similar_pairs)
     if nodes is None:
-        meeting = _meeting_pairs(graph, np.arange(graph.n_nodes), many, ordered=True)
+        meeting = _meeting_pairs(graph, many, _part_of(progress, _MEETING))
         return _best(numbers, head, np.concatenate([by_vectors, meeting]), k)
-    parts = []
+    steps, parts = _two_steps(graph), []
     for node in nodes:
-        meeting = _meeting_pairs(graph, np.array([node]), many, ordered=False)
+        meeting = _meeting_pairs_of(graph, node, many, steps)
         own = by_vectors[by_vectors[:, 0] == node]
         parts.append(_best(numbers, head, np.concatenate([own, meeting]), k))
-    pairs, scores, contributions = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return pairs, scores, contributions
+    pairs, scores = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
+    return pairs, scores, [words for part in parts for words in part[2]]
 
 
-def _best(
-    numbers: PairNumbers, head: LinkHead, pairs: NDArray[np.int64], k: int
-) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float64]]:
+def _best(numbers: PairNumbers, head: LinkHead, pairs: NDArray[np.int64], k: int) -> Ranked:
     pairs = np.unique(pairs, axis=0)
-    contributions = head.contributions(numbers.of(pairs))
-    scores = contributions.sum(axis=1)
+    values = numbers.of(pairs)
+    scores = head.contributions(values).sum(axis=1)
     best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:k]
-    return pairs[best], scores[best].astype(np.float32), contributions[best]
+    return pairs[best], scores[best].astype(np.float32), head.reasons(values[best])
 
 
-def _meeting_pairs(
-    graph: Adjacency, nodes: NDArray[np.int64], many: int, *, ordered: bool
-) -> NDArray[np.int64]:
-    """Pairs of nodes that share neighbors but no edge, ranked by resource allocation.
+def _part_of(progress: ShareDone | None, part: float) -> ShareDone | None:
+    """Progress of a step that is this part of the work."""
+    return None if progress is None else (lambda share: progress(part * share))
 
-    With ``ordered``, each pair has its smaller node first and the best ``many`` pairs overall are returned;
-    otherwise the best pairs of each node.
-    """
-    n, degrees = graph.n_nodes, np.diff(graph.indptr)
-    pattern = sp.csr_array((np.ones(graph.n_stored, np.float32), graph.indices, graph.indptr), shape=(n, n))
+
+def _two_steps(graph: Adjacency) -> tuple[sp.csr_array, sp.csr_array]:
+    """The two steps of a walk whose products are resource allocations; hubs lead nowhere."""
+    n, degrees = graph.n_nodes, np.diff(graph.indptr).astype(np.int64)
     shares = np.where(degrees <= HUB, 1 / np.maximum(degrees, 1), 0).astype(np.float32)
-    onward = sp.csr_array(
-        (np.repeat(shares, degrees), graph.indices, graph.indptr), shape=(n, n)
-    )  # rows of hubs are 0 and add nothing
-    paths = np.asarray(pattern[nodes] @ np.where(degrees <= HUB, degrees, 0))
-    kept_pairs, kept_values = np.empty((0, 2), np.int64), np.empty(0, np.float32)
+    pattern = graph.indices, graph.indptr
+    there = sp.csr_array((np.ones(graph.n_stored, np.float32), *pattern), shape=(n, n))
+    return there, sp.csr_array((np.repeat(shares, degrees), *pattern), shape=(n, n))
+
+
+def _meeting_pairs(graph: Adjacency, many: int, progress: ShareDone | None) -> NDArray[np.int64]:
+    """The ``many`` pairs with the largest resource allocation and no edge, at most 32 for each node."""
+    (there, onward), degrees = _two_steps(graph), np.diff(graph.indptr)
+    passing = (degrees >= 2) & (degrees <= HUB)
+    bounds = there @ np.where(passing, 1 / np.maximum(degrees, 1), 0)
+    order = np.argsort(-bounds, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    paths = np.asarray(there @ np.where(passing, degrees, 0))[order].astype(np.int64)
+    kept_pairs, kept_values, least, reported = np.empty((0, 2), np.int64), np.empty(0, np.float32), 0.0, 0.0
     for block in _blocks(paths):
-        allocated = (pattern[nodes[block]] @ onward).tocoo()
-        pairs = np.column_stack([nodes[block][allocated.row], allocated.col]).astype(np.int64)
-        wanted = pairs[:, 0] < pairs[:, 1] if ordered else pairs[:, 0] != pairs[:, 1]
-        wanted &= allocated.data > 0
-        pairs, values = pairs[wanted], allocated.data[wanted]
-        limit = many if not ordered else _NEAR
-        pairs, values = _first_of_each(pairs, values, limit)
+        if bounds[order[block.start]] * (1 + 1e-5) <= least:
+            break
+        allocated = (there[order[block]] @ onward).tocoo()
+        wanted = np.flatnonzero(
+            (allocated.data > least) & (place[allocated.col] > block.start + allocated.row)
+        )
+        if len(wanted) > _CROWD * many:
+            largest = np.argpartition(-allocated.data[wanted], _CROWD * many)[: _CROWD * many]
+            wanted = np.sort(wanted[largest])
+        pairs = np.column_stack([order[block.start + allocated.row[wanted]], allocated.col[wanted]])
+        pairs, values = _first_of_each(pairs.astype(np.int64), allocated.data[wanted], _NEAR)
         apart = ~are_edges(graph, pairs)
-        kept_pairs = np.concatenate([kept_pairs, pairs[apart]])
+        kept_pairs = np.concatenate([kept_pairs, np.sort(pairs[apart], axis=1)])
         kept_values = np.concatenate([kept_values, values[apart]])
-        if ordered and len(kept_pairs) > 4 * many:
+        if len(kept_pairs) > 4 * many:
             best = np.argsort(-kept_values, kind="stable")[:many]
             kept_pairs, kept_values = kept_pairs[best], kept_values[best]
-    best = np.argsort(-kept_values, kind="stable")[: many if ordered else len(kept_values)]
-    return kept_pairs[best]
+            least = float(kept_values[-1])
+        if progress is not None:
+            progress(block.stop / len(order) - reported)
+            reported = block.stop / len(order)
+    if progress is not None:
+        progress(1 - reported)
+    return kept_pairs[np.argsort(-kept_values, kind="stable")[:many]]
+
+
+def _meeting_pairs_of(
+    graph: Adjacency, node: int, many: int, steps: tuple[sp.csr_array, sp.csr_array]
+) -> NDArray[np.int64]:
+    """The pairs of one node that share neighbors but no edge, by falling resource allocation."""
+    there, onward = steps
+    allocated = (there[[node]] @ onward).tocoo()
+    wanted = (allocated.data > 0) & (allocated.col != node)
+    others, values = allocated.col[wanted].astype(np.int64), allocated.data[wanted]
+    others = others[np.lexsort((others, -values))[:many]]
+    pairs = np.column_stack([np.full(len(others), node), others])
+    return np.asarray(pairs[~are_edges(graph, pairs)])
 
 
 def _blocks(work: NDArray[np.int64]) -> list[slice]:
@@ -158,7 +205,7 @@ def _first_of_each(
 
 
 def reasons_of(
-    graph: Adjacency, pairs: NDArray[np.int64], contributions: NDArray[np.float64], names: Sequence[object]
+    graph: Adjacency, pairs: NDArray[np.int64], words: Sequence[Sequence[str]], names: Sequence[object]
 ) -> list[str]:
     """Why each pair was suggested: its shared neighbors by name, and the numbers in its favor.
 
@@ -166,12 +213,13 @@ def reasons_of(
     ----------
     graph : Adjacency
     pairs : ndarray of node numbers, shape (count, 2)
-    contributions : ndarray of shape (count, numbers)
+    words : sequence of sequences of str
+        What speaks for each pair; see :meth:`nafs.links.LinkHead.reasons`.
     names : sequence
         The name of each node.
     """
     at, shared = shared_neighbors(graph, pairs)
-    degrees, words = np.diff(graph.indptr), list(NUMBERS.values())
+    degrees = np.diff(graph.indptr)
     reasons = []
     for pair in range(len(pairs)):
         neighbors = shared[at == pair]
@@ -181,7 +229,5 @@ def reasons_of(
             named = ", ".join(str(names[node]) for node in neighbors[:_NAMED])
             more = f" and {len(neighbors) - _NAMED} more" if len(neighbors) > _NAMED else ""
             parts.append(f"both are linked to {named}{more}")
-        largest = np.argsort(-contributions[pair], kind="stable")[:2]
-        parts += [words[number] for number in largest if contributions[pair, number] > 0]
-        reasons.append("; ".join(parts))
+        reasons.append("; ".join([*parts, *words[pair]]))
     return reasons

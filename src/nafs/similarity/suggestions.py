@@ -122,7 +122,7 @@ def _exact_pairs(
         scores = rows[begin:end] @ rows[begin:stop].T
         _mask(scores, graph, order[begin:end], place, begin)
         scores[:, : end - begin][np.tri(end - begin, dtype=bool)] = -np.inf  # each pair once
-        at = _top(scores.ravel(), k + _SPARE)
+        at = _above(scores.ravel(), k + _SPARE, best.least)
         pairs = np.column_stack([begin + at // scores.shape[1], begin + at % scores.shape[1]])
         best.add(rows, pairs, order)
         begin = end
@@ -218,6 +218,14 @@ def _top(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
     else:
         at = np.arange(len(scores))
     return np.asarray(at[scores[at] > -np.inf])
+
+
+def _above(scores: NDArray[np.float32], k: int, least: float) -> NDArray[np.int64]:
+    """Positions of the k largest scores, or fewer if fewer exceed the least that matters."""
+    at = np.flatnonzero(scores >= least - 1e-5 * abs(least)) if least > -np.inf else None
+    if at is None or len(at) > k:
+        return _top(scores, k)
+    return np.asarray(at)
 
 
 def _mask(
