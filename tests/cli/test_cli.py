@@ -157,11 +157,11 @@ def test_describe(place, capsys):
 def test_plan(place, capsys):
     assert run("plan", "e.csv", "-f", "f.csv") == 0
     assert "memory engine" in capsys.readouterr().out
-    assert run("plan", "e.csv", "--json", "--memory-limit", "80MB") == 0
+    assert run("plan", "e.csv", "--json", "--memory-limit", "200MB") == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["settings"]["engine"] == facts["plan"]["engine"] == "memory"
     assert facts["features"] == 128
-    assert 1000 < facts["plan"]["nbytes"] <= 80 * 10**6
+    assert 1000 < facts["plan"]["nbytes"] <= 200 * 10**6
     assert facts["seconds"] > 0
     assert run("plan", "e.csv", "--memory-limit", "1kB") == 2
     assert "more than the --memory-limit of 1 kB" in " ".join(capsys.readouterr().err.split())

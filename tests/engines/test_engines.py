@@ -212,12 +212,12 @@ def test_anonymous_memory_stays_under_the_limit(saved, tmp_path, megabytes):
 
 def test_the_command_line_reports_memory_and_disk_of_a_run_on_disk(saved, tmp_path):
     out = tmp_path / "out.parquet"
-    run = nafs("embed", saved, "-o", out, "--hops", 2, "--memory-limit", "60MB")
+    run = nafs("embed", saved, "-o", out, "--hops", 2, "--memory-limit", "140MB")
     assert run.returncode == 0, run.stderr
     assert "disk engine, 1 panel of up to 64 columns: " in run.stderr
     assert "of disk in" in run.stderr
-    run = nafs("embed", saved, "-o", out, "--hops", 2, "--engine", "disk", "--memory-limit", "1MB", "--force")
-    assert run.returncode != 0
+    run = nafs("embed", saved, "-o", out, "--force", "--hops", 2, "--engine=disk", "--memory-limit=101MB")
+    assert run.returncode == 2
     assert "smallest limit that works" in run.stderr
     run = nafs("embed", saved, "-o", out, "--scheduler", "tcp://127.0.0.1:1", "--engine", "disk", "--force")
     assert "--scheduler is for --engine dask" in run.stderr

@@ -149,7 +149,7 @@ def test_too_little_disk_space_is_reported_before_the_start(tmp_path, monkeypatc
 
 def test_a_run_killed_at_any_moment_resumes_to_the_same_bytes(saved, tmp_path):
     command = [sys.executable, "-m", "nafs", "embed", str(saved), "--engine", "disk", "--hops", "8"]
-    command += ["--r", "0,0.5", "--memory-limit", "45MB", "-q"]
+    command += ["--r", "0,0.5", "--memory-limit", "120MB", "-q"]
     start = time.perf_counter()
     subprocess.run([*command, "-o", str(tmp_path / "whole.npy")], check=True)
     elapsed = time.perf_counter() - start

@@ -14,7 +14,7 @@ from pathlib import Path
 from pool import cpu_seconds, is_paused
 
 LONGEST = 60  # processor seconds after which a run counts as hanging
-COMMAND = ["--engine", "disk", "--hops", "6", "--r", "0,0.5", "--memory-limit", "45MB", "-q"]
+COMMAND = ["--engine", "disk", "--hops", "6", "--r", "0,0.5", "--memory-limit", "120MB", "-q"]
 
 
 def nafs(*words):

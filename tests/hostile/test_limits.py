@@ -90,7 +90,7 @@ COMMANDS = {
 }
 ALONE = ("similar", "similar to all", "report", "explore", "update", "update of much")  # INPUT is not read
 NEED_FEATURES = ("classify", "evaluate", "embed and keep")
-LIMITS = (120, 250, 500, 700)
+LIMITS = (120, 250, 500)
 QUICK = {  # one shape and limit of every command
     ("describe", "tables", 250),
     ("convert", "tables", 250),
@@ -114,7 +114,7 @@ ALL = [
     (command, shape, limit)
     for command in COMMANDS
     for shape in (("saved",) if command in ALONE else SHAPES)
-    for limit in LIMITS
+    for limit in (*LIMITS, *((700,) if command in ("report", "explore", "report of a graph") else ()))
     if not (shape == "bare" and command in NEED_FEATURES)
 ]
 

@@ -48,7 +48,16 @@ def no_probe():
         yield
 
 
-@pytest.mark.usefixtures("no_probe")
+@pytest.fixture(scope="module")
+def any_limit():
+    """Commands take limits below what Python itself needs."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SMALLEST", "LEARNING"):
+            patch.setattr(f"nafs.cli.options.{name}", 0)
+        yield
+
+
+@pytest.mark.usefixtures("no_probe", "any_limit")
 @rules(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     hops=st.sampled_from(["auto", "0", "1", "4"]),
@@ -77,7 +86,7 @@ def no_probe():
         max_size=3,
     ),
     engine=st.sampled_from(["auto", "auto", "memory", "disk"]),
-    kilobytes=st.one_of(st.none(), st.integers(20, 60_000), st.integers(60_000, 200_000)),
+    kilobytes=st.one_of(st.none(), st.integers(20, 100_000), st.integers(100_000, 300_000)),
 )
 def test_plan_and_embed_agree_for_any_flags(
     files, capsys, hops, ensemble, weighting, distance, extra, engine, kilobytes
@@ -92,6 +101,7 @@ def test_plan_and_embed_agree_for_any_flags(
     assert planned == embedded
 
 
+@pytest.mark.usefixtures("any_limit")
 def test_the_flags_that_plan_and_embed_once_disagreed_on(tmp_path, capsys):
     from nafs.datasets import power_law
 

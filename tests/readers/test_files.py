@@ -305,7 +305,7 @@ def test_labels_that_do_not_match_are_reported(tmp_path):
 @pytest.mark.parametrize("weights", [None, "ones", "any"])
 def test_tables_sorted_on_disk_make_the_same_graph(tmp_path, monkeypatch, kind, weights):
     monkeypatch.setattr("nafs.readers.database._SMALL", 0)
-    monkeypatch.setattr("nafs.readers.database._GROWTH", 10**9)
+    monkeypatch.setattr("nafs.readers.size.IN_TABLES", 10**9)
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.integers(0, 200, (2000, 2)), columns=["source", "target"])
     if kind != "rows":

@@ -295,7 +295,7 @@ class TestReport:
     @pytest.mark.parametrize("limit", [None, "200MB"])
     def test_the_same_on_disk(self, tmp_path, monkeypatch, limit):
         monkeypatch.setattr("nafs.readers.database._SMALL", 0)
-        monkeypatch.setattr("nafs.readers.database._GROWTH", 10**9)
+        monkeypatch.setattr("nafs.readers.size.IN_TABLES", 10**9)
         frame = pd.DataFrame([(1, 2), (1, 2), (2, 1), (3, 3), (2, 3)], columns=["source", "target"])
         frame.to_parquet(tmp_path / "e.parquet")
         line = read_graph(tmp_path / "e.parquet", memory_limit=limit).notes[0]

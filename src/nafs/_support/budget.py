@@ -39,13 +39,22 @@ def counting_program(nbytes: int) -> Iterator[None]:
 
 
 def program_bytes(limit: int | None) -> int:
-    """Bytes of the program itself that count towards a limit."""
-    return 0 if limit is None else _program.get()
+    """One byte of the program if a limit covers all of it, otherwise 0.
+
+    The rest counts with the graph (:func:`rest_of_program`), because the disk engine leaves out what this
+    function returns if a limit is too small for it.
+    """
+    return 0 if limit is None else min(1, _program.get())
+
+
+def rest_of_program() -> int:
+    """Bytes of the program itself, without those of :func:`program_bytes`; 0 in the library."""
+    return max(0, _program.get() - 1)
 
 
 def left_of(limit: int | None, *arrays: Any) -> int | None:
     """What remains of a limit besides the program and its arrays, which only commands count."""
-    program = program_bytes(limit)
+    program = _program.get()
     if limit is None or not program:
         return limit
     remaining = limit - program - sum(int(array.nbytes) for array in arrays if not is_mapped(array))
@@ -58,7 +67,7 @@ def left_now(limit: int | None) -> int | None:
 
     A limit of the library covers only what a call adds, so it is returned unchanged.
     """
-    program = program_bytes(limit)
+    program = _program.get()
     if limit is None or not program:
         return limit
     return limit - max(program, resident("RssAnon") or 0)

@@ -7,7 +7,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.answers import width_for_classes
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command
-from nafs.cli.options import Force, TableFile, TablePrinting, beside
+from nafs.cli.options import Force, TableFile, TablePrinting, beside, check_learning
 from nafs.cli.reading import Edges, Reading, read, table_options
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
@@ -35,6 +35,7 @@ def classify(
     """
     run = printing.start()
     check_table_target(output, force=force)
+    check_learning(options.memory_limit)
     graph = read(run, edges, reading, scratch_dir=beside(output))
     if graph.labels is None:
         raise InputError(

@@ -10,7 +10,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
 from nafs.cli.flags import command, flag, text_flag
-from nafs.cli.options import OUTPUT, Force, TableFile, TablePrinting, beside
+from nafs.cli.options import OUTPUT, Force, TableFile, TablePrinting, beside, check_learning
 from nafs.cli.reading import Edges, Reading, read, table_options
 from nafs.cli.similar import check_table_target, show_table, write_table_file
 from nafs.embedding import embed
@@ -72,6 +72,7 @@ def cluster(
         )
     for target in (output, described):
         check_table_target(target, force=force)
+    check_learning(options.memory_limit)
     graph = read(run, edges, reading, scratch_dir=beside(output))
     with run.stage("embed"):
         embedding = embed(graph, **options.for_library(running))

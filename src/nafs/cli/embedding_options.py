@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.flags import flag, switch, text_flag
-from nafs.cli.options import RESOURCES, MemoryLimit, Threads
+from nafs.cli.options import RESOURCES, MemoryLimit, Threads, check_learning
 from nafs.pipeline import Settings
 from nafs.pipeline.settings import option_names
-from nafs.smoothing.method import DEFAULT_R
+from nafs.smoothing.method import AUTO, DEFAULT_R
 
 METHOD = "Method"
 PREPARATION = "Features and choices"
@@ -228,6 +228,8 @@ class EmbeddingOptions(ResourceOptions, PreparationOptions, MethodOptions):
 
     def settings(self, **changes: Any) -> Settings:
         """The settings of the library, with some of them changed."""
+        if self.n_hops == AUTO:
+            check_learning(self.memory_limit)
         return Settings.of(**{name: getattr(self, name) for name in option_names()} | changes)
 
     def for_library(self, running: RunOptions, **changes: Any) -> dict[str, Any]:
@@ -236,6 +238,8 @@ class EmbeddingOptions(ResourceOptions, PreparationOptions, MethodOptions):
             raise InputError(
                 Parameter("resume"), " needs the folder of the interrupted run: ", Parameter("work_dir")
             )
+        if self.n_hops == AUTO:
+            check_learning(self.memory_limit)
         options = {entry.name: getattr(self, entry.name) for entry in fields(EmbeddingOptions)}
         options |= {"engine": engine_for(self.engine, running.client)}
         return options | running.for_library() | changes

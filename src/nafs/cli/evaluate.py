@@ -13,7 +13,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, Scheduler
 from nafs.cli.flags import command, flag, reject_changes, shown
-from nafs.cli.options import TablePrinting
+from nafs.cli.options import TablePrinting, check_learning
 from nafs.cli.reading import Reading, is_dataset, load, read
 from nafs.cli.rivals import check_graph, check_request, compare_with_rivals, show_comparison
 from nafs.embedding import embed
@@ -100,6 +100,7 @@ def evaluate(
     run = printing.start()
     check_choice("goal", options.goal, ("auto", "clusters", "links"))
     options.settings(goal="clusters")  # checks the options before anything is read
+    check_learning(options.memory_limit)
     check_choice("score", score, ("auto", "head", *SCORES))
     check_choice("method", method, METHODS)
     if seeds < 1:
@@ -127,7 +128,9 @@ def evaluate(
     if set(tasks) - {"links"}:
         with run.stage("embed"):
             judge.matrix = (
-                judge.embed(graph, "clusters") if embedding is None else read_embedding(embedding, graph)[0]
+                judge.embed(graph, "clusters")
+                if embedding is None
+                else read_embedding(embedding, graph, memory_limit=options.memory_limit)[0]
             )
     outcomes: list[TaskResult] = []
     own: dict[str, TaskResult] = {}  # by the heads of NAFS itself

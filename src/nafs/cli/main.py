@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 
-PROGRAM = 64 << 20  # bytes of memory that Python and the libraries of every command take
+PROGRAM = 72 << 20  # bytes of memory that Python and the libraries of every command take
 BUG, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 
 

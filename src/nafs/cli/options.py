@@ -11,19 +11,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from nafs._support.budget import check_limit, parse_memory
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
-from nafs.cli.flags import flag
+from nafs.cli.flags import flag, text_flag
 
 RESOURCES = "Resources"
 OUTPUT = "Output"
+SMALLEST = 100 * 10**6  # bytes that Python and the libraries of the simplest command take, rounded up
+LEARNING = 170 * 10**6  # with scikit-learn
+
+
+def _limit(text: str) -> str:
+    check_limit(SMALLEST, parse_memory(text), "Python and the libraries of a command take", "raise it")
+    return text
+
+
+def check_learning(memory_limit: str | None) -> None:
+    """Raise if scikit-learn, which some commands need, does not fit into a memory limit."""
+    limit = parse_memory(memory_limit)
+    check_limit(LEARNING, limit, "Python and scikit-learn, which this needs, take", "raise it")
+
 
 MemoryLimit = Annotated[
     str | None,
-    flag(
+    text_flag(
         "--memory-limit",
         metavar="SIZE",
         help="Stay within this much memory, such as 4GB; larger graphs are processed in files.",
+        parse=_limit,
         panel=RESOURCES,
     ),
 ]

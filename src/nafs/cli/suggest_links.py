@@ -6,7 +6,7 @@ from typing import Annotated
 
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command, flag, reject_changes
-from nafs.cli.options import Count, Force, TableFile, TablePrinting, beside
+from nafs.cli.options import Count, Force, TableFile, TablePrinting, beside, check_learning
 from nafs.cli.reading import Edges, Reading, read
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
@@ -54,9 +54,11 @@ def suggest_links(
     if embedding is not None:
         kept = ("n_threads", "memory_limit")
         reject_changes(options, FOR_LINKS, f"the vectors come from {embedding}", except_for=kept)
+    if score in (None, "head"):  # it is fitted
+        check_learning(options.memory_limit)
     graph = read(run, edges, reading, scratch_dir=beside(output))
     if embedding is not None:
-        vectors = Embedding.load(embedding, graph)
+        vectors = Embedding.load(embedding, graph, memory_limit=options.memory_limit)
     else:
         with run.stage("embed"):
             vectors = embed(graph, **options.for_library(running))

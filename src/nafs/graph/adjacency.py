@@ -105,8 +105,21 @@ class Adjacency:
         """Connected component of each node, numbered from 0."""
         from scipy.sparse.csgraph import connected_components
 
-        labels = connected_components(self.to_scipy(), directed=False)[1]
-        return np.ascontiguousarray(labels, dtype=np.int32)
+        if self.directed:
+            labels = connected_components(self.to_scipy(), directed=False)[1]
+            return np.ascontiguousarray(labels, dtype=np.int32)
+        # Every edge is stored in both directions, so strong components are the same, and take no transpose.
+        ones = np.broadcast_to(np.float64(1), self.n_stored)
+        offsets = (
+            self.indptr.astype(np.int32) if self.n_stored < 2**31 else self.indptr
+        )  # or indices are copied
+        matrix = sp.csr_array((ones, self.indices, offsets), shape=(self.n_nodes,) * 2)
+        count, labels = connected_components(matrix, connection="strong")
+        firsts = np.full(count, self.n_nodes, np.int32)
+        np.minimum.at(firsts, labels, np.arange(self.n_nodes, dtype=np.int32))
+        ranks = np.empty(count, np.int32)
+        ranks[np.argsort(firsts)] = np.arange(count, dtype=np.int32)
+        return np.asarray(ranks[labels])
 
     def to_scipy(self) -> Any:
         """The adjacency A as a SciPy CSR array (without the self-loops that the method adds)."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.budget import rest_of_program
 from nafs._support.errors import InputError, Parameter
 from nafs._support.mapped import is_mapped
 from nafs._support.markup import html_table
@@ -161,8 +162,9 @@ class Graph:
 
     @property
     def anonymous_nbytes(self) -> int:
-        """Size of the arrays that are not mapped from files."""
-        return sum(array.nbytes for array in self._arrays() if not is_mapped(array))
+        """Size of the arrays that are not mapped from files; in a command, also of the program itself."""
+        arrays = sum(int(array.nbytes) for array in self._arrays() if not is_mapped(array))
+        return arrays + rest_of_program()
 
     def _arrays(self) -> list[Any]:
         """The arrays of the graph; ids are an Arrow array."""

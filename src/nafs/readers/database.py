@@ -14,15 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from nafs._support.budget import parse_memory, show_bytes
+from nafs._support.budget import parse_memory, program_bytes, show_bytes
 from nafs._support.errors import MemoryLimitError, Parameter
 from nafs._support.extras import require
 from nafs._support.scratch import Allocate, scratch_in
+from nafs.readers.matrices import is_matrix
+from nafs.readers.size import IN_TABLES, table_bytes
 
 DUCKDB_MEMORY = "1GB"
 _SMALL = 4 << 20  # bytes of tables that are always read in memory, whatever the limit
-_GROWTH = 32  # upper bound of bytes of memory per byte of a compressed table
 _LEAST = 128 << 20  # bytes that DuckDB and Python need even for a tiny table
+_SPACE = 50 * 10**6  # bytes that DuckDB needs to read a small table
+_MORE_SPACE = 140 * 10**6  # and a large one, with blocks of rows on their way
+_LIBRARIES = 100 * 10**6  # bytes of Python, DuckDB and Arrow in a command, besides what DuckDB counts itself
 # Nothing is fetched, installed or loaded automatically.
 _ALONE = {
     "autoinstall_known_extensions": "false",
@@ -43,19 +47,28 @@ class Bounds:
 
 
 def bounds_of(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds | None:
-    """Bounds for tables that would not fit into memory without them; ``None`` if none are needed."""
+    """Bounds for tables that would not fit into memory without them; ``None`` if none are needed.
+
+    In a command, whose limit covers the whole program, DuckDB is bounded for small tables too.
+    """
     limit = parse_memory(memory_limit)
-    sizes = [Path(name).stat().st_size for path in paths if path is not None for name in _files(path)]
-    if limit is None or sum(sizes) * _GROWTH <= max(limit, _GROWTH * _SMALL):
+    names = [name for path in paths if path is not None for name in _files(path)]
+    most = max(limit or 0, IN_TABLES * _SMALL)
+    small = limit is None or sum(table_bytes(name, most) for name in names) <= most
+    is_command = program_bytes(limit) > 0 and any(not is_matrix(name) for name in names)
+    if limit is None or (small and not is_command):
         return None
-    if limit < _LEAST:
+    least = _LIBRARIES + (_SPACE if small else _MORE_SPACE) if is_command else _LEAST
+    if limit < least:
         raise MemoryLimitError(
-            f"reading tables takes {show_bytes(_LEAST)}, more than the {show_bytes(limit)} of ",
+            f"reading tables takes {show_bytes(least)}, more than the {show_bytes(limit)} of ",
             Parameter("memory_limit"),
             "; raise it, or give a saved graph",
         )
-    folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
     threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each thread has its own buffers
+    if small:
+        return Bounds(duckdb_memory=f"{limit - _LIBRARIES}B", threads=threads)
+    folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
     return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder, threads)
 
 

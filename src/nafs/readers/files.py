@@ -12,7 +12,7 @@ import numpy as np
 
 from nafs._support.budget import parse_memory
 from nafs._support.checks import check_choice
-from nafs._support.errors import InputError, InputTypeError, MissingExtraError, Parameter
+from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, MissingExtraError, Parameter
 from nafs.graph import Graph
 from nafs.graph.adjacency import merge_edges
 from nafs.graph.label_tables import is_frame
@@ -25,6 +25,7 @@ from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
 from nafs.readers.roles import edge_columns, usual_pairs
+from nafs.readers.size import IN_GRAPHML, check_size
 from nafs.readers.spool import readable
 from nafs.readers.summary import edges_line
 from nafs.readers.tables import Table, TableOptions, find_files
@@ -120,13 +121,14 @@ def read_graph(
             )
 
     def read(path: str, node_path: str | None, label_path: str | None) -> Graph:
-        bounds = bounds_of(memory_limit, scratch_dir, [path, node_path, label_path])
+        limit = parse_memory(memory_limit)
+        bounds = bounds_of(limit, scratch_dir, [path, node_path, label_path])
         options = TableOptions(delimiter, header, comment, bounds, id_type)
 
         def nodes(known: Any, renames: bool = False) -> tuple[NodeTable | None, NodeTable | None]:
             kept = label_column if label_path is None else None
             table = _nodes(
-                node_path, options, known, renames, id_column, kept, ignore, text, category, progress
+                node_path, options, limit, known, renames, id_column, kept, ignore, text, category, progress
             )
             names = table.ids if renames and table is not None and not table.numbered else known
             return table, _labels(label_path, options, names, id_column, label_column, progress)
@@ -144,9 +146,8 @@ def read_graph(
         if Path(path).is_dir():
             return _with_tables(_saved(path, directed=directed, self_loops=self_loops), nodes, missing)
         if path.lower().endswith(_GRAPHML):
-            return _with_tables(_graphml(path, directed, self_loops), nodes, missing)
+            return _with_tables(_graphml(path, limit, directed, self_loops), nodes, missing)
         if is_matrix(path):
-            limit = parse_memory(memory_limit)
             return _from_matrix(path, nodes, missing, limit, directed=directed, self_loops=self_loops)
         try:
             listed = read_edges(path, options, source=source, target=target, weight=weight, progress=progress)
@@ -227,6 +228,7 @@ def _named_error(path: str, call: Any) -> Any:
 def _nodes(
     path: str | None,
     options: TableOptions,
+    limit: int | None,
     known: Any,
     renames: bool,
     key: str | int | None,
@@ -253,7 +255,7 @@ def _nodes(
             category=category,
             progress=progress,
         )
-    matrix = read_matrix(path)
+    matrix = read_matrix(path, limit)
     if matrix.ndim != 2:
         raise InputError(f"{path}: features need a matrix with one row per node; found shape {matrix.shape}")
     allocate = (options.bounds or Bounds()).allocate
@@ -334,7 +336,7 @@ def _saved(path: str, *, directed: bool, self_loops: bool) -> Graph:
     return graph
 
 
-def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
+def _graphml(path: str, limit: int | None, directed: bool, self_loops: bool) -> Graph:
     from xml.etree.ElementTree import ParseError
 
     from nafs.readers.frameworks import from_networkx
@@ -345,7 +347,10 @@ def _graphml(path: str, directed: bool, self_loops: bool) -> Graph:
     except ImportError:
         raise MissingExtraError("reading GraphML needs networkx: pip install networkx") from None
     try:
+        check_size(path, IN_GRAPHML, limit, "raise it, or give a table or a saved graph")
         network = networkx.read_graphml(path)
+    except MemoryLimitError:
+        raise
     except (*_GRAPHML_DAMAGE, ParseError, networkx.NetworkXError) as error:
         if isinstance(error, PermissionError):
             raise

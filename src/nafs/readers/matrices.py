@@ -12,9 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
-from nafs._support.errors import InputError, MemoryLimitError, Parameter
+from nafs._support.errors import InputError
 from nafs._support.npy import load_npy, read_npy
 from nafs.readers.matrix_market import check_plausible, read_matrix_market
+from nafs.readers.size import check_entries
 
 _MATRIX_ENDINGS = (".mtx", ".mtx.gz", ".npz", ".npy")
 _MOST_UNPACKED = 200  # times the packed size; published matrices pack to a tenth or so
@@ -35,7 +36,7 @@ def read_matrix(path: str, limit: int | None = None) -> Any:
     path : str
         .mtx, .mtx.gz (MatrixMarket), .npz (as ``scipy.sparse.save_npz`` writes it) or .npy.
     limit : int, optional
-        Bytes that it may take unpacked.
+        Bytes of memory that reading it may take.
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"no such file: {path}")
@@ -44,7 +45,7 @@ def read_matrix(path: str, limit: int | None = None) -> Any:
         return load_npy(path)
     if lower.endswith(".npz"):
         return _read_npz(path, limit)
-    return read_matrix_market(path)
+    return read_matrix_market(path, limit)
 
 
 def _read_npz(path: str, limit: int | None) -> Any:
@@ -68,12 +69,12 @@ def _members(archive: zipfile.ZipFile, packed: int, path: str, limit: int | None
     unpacked = sum(info.file_size for info in infos)
     if len(infos) > 64 or unpacked > _SMALL + _MOST_UNPACKED * packed:
         raise InputError(f"{path} unpacks to {show_bytes(unpacked)}, more than is plausible")
-    if limit is not None and unpacked > limit:
-        raise MemoryLimitError(
-            f"{path} unpacks to {show_bytes(unpacked)}, more than the {show_bytes(limit)} of ",
-            Parameter("memory_limit"),
-            "; give the edges as a table, or a saved graph",
-        )
+    entries = [
+        info.file_size // (8 if b"i8" in archive.open(info).read(128) else 4)
+        for info in infos
+        if info.filename in ("indices.npy", "col.npy")
+    ]
+    check_entries(path, max(entries, default=0), limit, 2 * unpacked)
     arrays = {}
     for info in infos:
         name = info.filename.removesuffix(".npy")

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError
+from nafs.readers.size import check_entries
 from nafs.readers.text import open_bytes
 
 _LINE = 4096  # bytes of a line, at most
@@ -20,7 +21,7 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 _MOST_DENSE = 1 << 31  # values of a dense matrix
 
 
-def read_matrix_market(path: str) -> Any:
+def read_matrix_market(path: str, limit: int | None = None) -> Any:
     """The matrix in a .mtx file, compressed or not: a COO array, or an ndarray if it is stored densely."""
     with open_bytes(path) as stream:
         lines = _Lines(stream, path)
@@ -35,6 +36,7 @@ def read_matrix_market(path: str) -> Any:
         sizes = _sizes(lines, 3 if layout == "coordinate" else 2, path)
         if symmetry != "general" and sizes[0] != sizes[1]:
             raise InputError(f"{path}: a {symmetry} matrix is square; this claims {sizes[0]} x {sizes[1]}")
+        check_entries(path, sizes[2] if layout == "coordinate" else sizes[0] * sizes[1] // 4, limit)
         if layout == "array":
             return _dense(lines, sizes[0], sizes[1], symmetry, path)
         return _sparse(lines, sizes, field, symmetry, path)

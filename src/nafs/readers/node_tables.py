@@ -26,6 +26,7 @@ from nafs.readers.tables import Table, TableOptions
 from nafs.tables import TableEncoder
 
 _VALUES = 1 << 24  # handed over at a time
+_LISTS = 1 << 12  # rows with lists of values handed over at a time
 
 
 def read_nodes(
@@ -232,7 +233,9 @@ def _read(
     ids, labels, names = [], [], None
     blocks = _Blocks(bounds)
     count = 0
-    for batch in table.batches(columns, kinds, max(1024, _VALUES // max(1, len(columns)))):
+    lists = any(table.kinds.get(name, "").endswith("]") for name in others)
+    rows = _LISTS if lists else max(1024, _VALUES // max(1, len(columns)))
+    for batch in table.batches(columns, kinds, rows):
         # Not converted to numbers yet: that depends on all ids together.
         if stored:
             ids.append(batch.column(0))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.budget import parse_memory
 from nafs._support.errors import InputError
 from nafs._support.json_text import parse_json
 from nafs.graph import Graph
@@ -17,6 +18,7 @@ from nafs.readers.database import bounds_of
 from nafs.readers.join import NodeTable, row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
+from nafs.readers.size import IN_VECTOR_TABLES, check_size
 from nafs.readers.spool import readable
 from nafs.readers.tables import TableOptions, is_parquet
 from nafs.readers.vector_tables import SUFFIXES, read_vector_table
@@ -79,6 +81,9 @@ def _read_file(
         if len(table.ids) != len(matrix):
             raise InputError(f"{beside}: {len(table.ids)} ids for {len(matrix)} rows of {name}")
     elif name.lower().endswith(SUFFIXES):
+        check_size(
+            name, IN_VECTOR_TABLES, parse_memory(memory_limit), "raise it, or write the vectors as .parquet"
+        )
         ids, matrix, values, settings = read_vector_table(name)
         table, about = NodeTable(ids, matrix, labels=values, where=name), _parsed_about(settings, name)
     else:
