@@ -181,7 +181,7 @@ def test_a_finished_sweep_holds_only_what_the_caller_keeps():
 def test_the_estimate_counts_the_result_and_the_states():
     graph = read_adjacency(np.zeros((1000, 1000)))
     matrix = 1000 * 64 * 4
-    small = 1000 * (4 * 14 + 16)
+    small = 1000 * (4 * 12 + 16)
     assert plan(graph, 64, Method()).nbytes == 4 * matrix + small
     assert plan(graph, 64, Method(), state_dtype="float16").nbytes == 3 * matrix + small
     assert plan(graph, 64, Method(weighting="last")).nbytes == 3 * matrix + small

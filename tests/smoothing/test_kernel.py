@@ -16,7 +16,7 @@ from nafs.smoothing.hops import Hops
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
-CALL = {"begin", "end", "state", "following", "owing", "postpone", "parts", "sums"}
+CALL = {"begin", "end", "state", "following", "owing", "postpone", "parts", "sums", "sums_before", "computed"}
 
 
 @pytest.fixture
@@ -66,10 +66,14 @@ def call():
         {"node": np.zeros(2, np.int32)},
         {"node": np.zeros(3, np.int32), "x": np.zeros((2, 3), np.float32)},
         {"owing": True, "postpone": True},
-        {"postpone": True, "pending": None},
+        {"postpone": True, "distances": np.zeros((3, 1), np.float32)},
+        {"postpone": True, "following": None},
         {"postpone": True, "state": None},
-        {"pending": np.zeros((3, 1), np.float32)},
-        {"parts": np.zeros((3, 2))},
+        {"owing": True, "sums": np.zeros((3, 2))},
+        {"owing": False, "sums_before": np.zeros((3, 2))},
+        {"computed": True},
+        {"computed": True, "sums": np.zeros((3, 2)), "following": None},
+        {"parts": np.zeros((3, 2)), "sums": np.zeros((3, 2))},
         {"sums": np.zeros((3, 1))},
         {"sums": np.zeros((3, 2)), "distance": _kernel.Distance.none},
     ],

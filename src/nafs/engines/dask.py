@@ -1,11 +1,13 @@
 """The Dask engine: panels as futures on machines that share a folder.
 
 Workers read the graph and their panel from the folder and write their results into it; only file names pass
-through the scheduler. If a worker is lost, another one repeats its task with bit-identical results.
+through the scheduler. If a worker is lost, another one repeats its task with bit-identical results. If there
+are as many workers as panels, each panel has its own, which keeps the state between two rounds of hops.
 """
 
 from __future__ import annotations
 
+import logging
 import queue
 import secrets
 import threading
@@ -25,8 +27,8 @@ from nafs.engines.base import Problem
 from nafs.engines.columns import ColumnPanels
 from nafs.engines.dask_watch import LOOK, Watch
 from nafs.engines.panel_engine import Done, Executor, PanelEngine
-from nafs.engines.panels import Panels, Task
-from nafs.engines.progress import Report
+from nafs.engines.panels import Panels, Task, list_tasks, missing, results_of
+from nafs.engines.progress import Report, count_hops
 from nafs.engines.work import WorkFolder
 from nafs.graph import Adjacency
 from nafs.smoothing.method import Method
@@ -34,6 +36,7 @@ from nafs.smoothing.method import Method
 FAREWELL = 10.0  # seconds that workers have to clear their caches
 _RETRIES = 3
 _SECONDS = 10  # timeout for reaching a scheduler
+_log = logging.getLogger("nafs")
 _BUSY = threading.Lock()  # tasks of one process share their states, so they must not overlap
 
 
@@ -81,7 +84,7 @@ class _Futures:
 
     def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
         """Write the graph to files, and check that all workers can read them."""
-        self._method, self._n_panels = problem.method, len(columns.widths)
+        self._method, self._n_panels, self._work = problem.method, len(columns.widths), work
         self._job = WorkerJob(
             str(work.path),
             str(self.token),
@@ -103,16 +106,55 @@ class _Futures:
             done(task)
 
         try:
-            _submit(self.client, self._job, due, finished)
+            try:
+                _submit(self.client, self._job, due, finished)
+            except _TooFewWorkersError:
+                _log.warning("a worker was lost: its panel is smoothed in two passes on the others")
+                again = self._in_two_passes()
+                report.total = report.done + report.n_nodes * count_hops(again)
+                _submit(self.client, self._job, again, finished)
         finally:
             # A stopped worker would never answer: this is no reason to wait for it.
             clearing = threading.Thread(target=self._clear_caches, daemon=True)
             clearing.start()
             clearing.join(FAREWELL)
 
+    def _in_two_passes(self) -> list[Task]:
+        """Tasks for the rest of a run in rounds; finished results of earlier r's are kept."""
+        for name in self._work.names():
+            if name.startswith("parts-"):
+                self._work.drop(name)
+        results = results_of(self._method, self._n_panels)
+        return missing(list_tasks(self._method, self._n_panels), results, self._work)
+
     def _clear_caches(self) -> None:
         with suppress(Exception):  # a lost worker has no cache to clear
             self.client.run(_panels.cache_clear)
+
+
+class _TooFewWorkersError(Exception):
+    """A run in rounds has fewer workers than panels."""
+
+
+class _Homes:
+    """Which worker keeps the state of which panel."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.workers: dict[int, str] = {}  # of each panel
+
+    def options(self, task: Task) -> dict[str, Any]:
+        """Where to submit a task: to its panel's worker or, if that is gone, to one without a panel."""
+        if task.kind not in ("step", "finish"):
+            return {}
+        alive = self.client.scheduler_info(n_workers=-1)["workers"]
+        if self.workers.get(task.panel) not in alive:
+            others = {worker for panel, worker in self.workers.items() if panel != task.panel}
+            free = sorted(set(alive) - others)
+            if not free:
+                raise _TooFewWorkersError
+            self.workers[task.panel] = free[0]
+        return {"workers": [self.workers[task.panel]], "allow_other_workers": True}
 
 
 def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task], None]) -> None:
@@ -124,21 +166,20 @@ def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task],
     unfinished, waiting = {task.output for task in due}, list(due)
     running: dict[str, tuple[Task, Any]] = {}
     finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    watch = Watch(client)
+    watch, homes = Watch(client), _Homes(client)
 
     def submit() -> None:
         for task in [task for task in waiting if unfinished.isdisjoint(task.needs)]:
             key = f"nafs-{job.token}-{task.output}"
             waiting.remove(task)
             # Earlier tasks have priority, so that fewer intermediate files exist at a time.
-            future = client.submit(
-                run_task, job, task, key=key, retries=_RETRIES, priority=-due.index(task), pure=False
-            )
+            order = {"priority": -due.index(task), **homes.options(task)}
+            future = client.submit(run_task, job, task, key=key, retries=_RETRIES, pure=False, **order)
             running[key] = task, future
             future.add_done_callback(finished.put)
 
-    submit()
     try:
+        submit()
         while running:
             try:
                 future = finished.get(timeout=LOOK)
@@ -181,11 +222,11 @@ def _panels(job: WorkerJob) -> Panels:
 
 
 def _report_finished(report: Report, task: Task, method: Method, n_panels: int) -> None:
-    tick = report.task_ticker(task, method.r[task.r], n_panels)
+    rows, tick = report.n_nodes * len(task.hops), report.task_ticker(task, method.r[task.r], n_panels)
     if tick is not None:
-        tick(report.rows)
-    elif task.kind != "add":
-        report.done += report.rows
+        tick(rows)
+    else:
+        report.done += rows
 
 
 def _failed(task: Task, error: Exception) -> Exception:

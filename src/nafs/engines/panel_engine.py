@@ -24,8 +24,8 @@ from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.engines.base import EMBEDDING, Plan, Problem, Result
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.ordered import NODES, drop_order, write_order
-from nafs.engines.panels import Task, list_tasks, missing, results_of
-from nafs.engines.progress import ProgressCallback, Report, count_passes
+from nafs.engines.panels import Task, list_tasks, missing, results_of, takes_rounds
+from nafs.engines.progress import ProgressCallback, Report, count_hops
 from nafs.engines.work import FORMAT, WorkFolder, fingerprint
 from nafs.graph import Features
 from nafs.smoothing.hops import Layout
@@ -149,7 +149,9 @@ class PanelEngine:
             ordered = _ordered_to_use(work, plan, resume=problem.resume)
             _check_room(folder, plan.disk_bytes, resume=problem.resume)
             with work.run(_describe(problem, features, widths, ordered=ordered), resume=problem.resume):
-                tasks, results = list_tasks(method, len(widths)), results_of(method, len(widths))
+                in_rounds = takes_rounds(method, len(widths), plan.workers, problem.resources.state_dtype)
+                tasks = list_tasks(method, len(widths), in_rounds=in_rounds, one_worker=not self.all_in_files)
+                results = results_of(method, len(widths))
                 due = [] if work.has(EMBEDDING) else missing(tasks, results, work)
                 in_files = ordered or self._in_files(problem)
                 columns = ColumnPanels(
@@ -168,7 +170,8 @@ class PanelEngine:
                 if due and in_files:
                     nodes = work.open(NODES) if ordered else None
                     write_panels(features, widths, sorted({task.panel for task in due}), work, nodes)
-                report = Report(progress, n, method.n_hops, count_passes(tasks))
+                report = Report(progress, n, method.n_hops, 0)
+                report.total = n * count_hops(tasks)
                 report.skip(set(tasks) - set(due))
                 uses = Counter(name for task in due for name in task.needs)
 
@@ -191,6 +194,13 @@ class PanelEngine:
     def _in_files(self, problem: Problem) -> bool:
         """Whether panels are written to files instead of being views of a matrix in memory."""
         return self.all_in_files or problem.size.sparse or problem.size.mapped
+
+
+def count_passes(problem: Problem, widths: tuple[int, ...], workers: int) -> int:
+    """How often each panel is smoothed."""
+    method, panels = problem.method, len(widths)
+    in_rounds = takes_rounds(method, panels, workers, problem.resources.state_dtype)
+    return 2 if method.uses_distance and panels > 1 and not in_rounds else 1
 
 
 def _padded(width: int) -> int:
@@ -231,8 +241,7 @@ def _orders(problem: Problem, widths: tuple[int, ...], workers: int) -> bool:
     if method.needs_stationary_state:
         return False
     state = problem.graph.n_nodes * max(widths) * np.dtype(resources.state_dtype).itemsize
-    passes = 2 if method.uses_distance and len(widths) > 1 else 1
-    columns = problem.size.n_columns * len(method.r) * passes
+    columns = problem.size.n_columns * len(method.r) * count_passes(problem, widths, workers)
     return state > CACHED_STATE and order_pays(columns, method.n_hops, resources.threads * workers)
 
 

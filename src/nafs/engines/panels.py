@@ -1,9 +1,18 @@
 """The embedding of panels of columns, as tasks that read and write files.
 
-Smoothing treats every column the same; only the distances need whole rows. A first pass smooths each panel
-and measures what its columns contribute to the distances (``measure``). The contributions are added up
-(``add``). A second pass smooths each panel again with the resulting weights (``smooth``). Tasks share
-nothing but files, so they can run one after another within a memory limit, or on many machines.
+Smoothing treats every column the same; only the distances need whole rows, and those are sums over columns.
+There are two ways to have them:
+
+* Two passes. The first one smooths each panel and measures what its columns contribute to the distances
+  (``measure``). The contributions are added up (``add``). The second pass smooths each panel again with the
+  resulting weights (``smooth``).
+* In rounds, where each panel has a worker of its own, which keeps the state from one task to the next: two
+  hops are computed and measured (``step``), the contributions are added up, and the next step begins with
+  weighing these two hops (``finish`` after the last one). A worker without the state, because another one was
+  lost, computes it anew from the features.
+
+Tasks share nothing but files, so they can run one after another within a memory limit, or on many machines.
+Both ways give the same bits.
 """
 
 from __future__ import annotations
@@ -36,7 +45,8 @@ _VALUES = 1 << 20  # per block that is added
 class Task:
     """One step of a run: compute an array of the work folder from others.
 
-    ``kind`` is "measure", "add" or "smooth". "measure" and "smooth" run over all hops of one panel and one r.
+    ``kind`` is "measure", "add" and "smooth" in two passes, "step", "add" and "finish" in rounds. ``hops``
+    are those that the task computes.
     """
 
     kind: str
@@ -44,27 +54,93 @@ class Task:
     needs: tuple[str, ...] = ()
     r: int = 0
     panel: int = 0
+    hops: range = range(0)
 
 
-def list_tasks(method: Method, n_panels: int) -> list[Task]:
-    """All tasks of a run, each after those that it depends on."""
-    tasks, side_by_side = [], ensemble_named(method.ensemble).side_by_side
+def rounds(n_hops: int) -> list[range]:
+    """Hops that are weighed together: hop 0, then pairs.
+
+    Examples
+    --------
+    >>> from nafs.engines.panels import rounds
+    >>> rounds(3)
+    [range(0, 1), range(1, 3), range(3, 4)]
+    """
+    return [range(1), *(range(k, min(k + 2, n_hops + 1)) for k in range(1, n_hops + 1, 2))]
+
+
+def takes_rounds(method: Method, n_panels: int, n_workers: int, state_dtype: str) -> bool:
+    """Whether panels are smoothed once, in rounds: each has a worker, and hops can be weighed afterwards."""
+    return (
+        1 < n_panels <= n_workers
+        and method.uses_distance
+        and not method.needs_stationary_state
+        and state_dtype == "float32"
+    )
+
+
+def list_tasks(
+    method: Method, n_panels: int, *, in_rounds: bool = False, one_worker: bool = False
+) -> list[Task]:
+    """All tasks of a run, each after those that it depends on.
+
+    Parameters
+    ----------
+    method : Method
+    n_panels : int
+    in_rounds : bool
+        See :func:`takes_rounds`.
+    one_worker : bool
+        Tasks run one after another: a panel's parts are added to those of the panel before while they are
+        measured.
+
+    Returns
+    -------
+    list of Task
+    """
+    tasks: list[Task] = []
+    side_by_side, every = ensemble_named(method.ensemble).side_by_side, range(method.n_hops + 1)
     for r in range(len(method.r)):
-        total: tuple[str, ...] = ()
-        if method.uses_distance and n_panels > 1:  # a single panel holds whole rows
-            parts: list[tuple[int, str]] = []  # each with the number of panels that it sums
-            for panel in range(n_panels):
-                tasks.append(Task("measure", f"parts-{r}-{panel}", (), r, panel))
-                parts.append((1, tasks[-1].output))
-                # Adding like a binary counter keeps few parts waiting and fixes the order of the sum.
-                while len(parts) > 1 and (parts[-1][0] == parts[-2][0] or panel == n_panels - 1):
-                    (n_first, first), (n_second, second) = parts[-2:]
-                    tasks.append(Task("add", f"{first}+{panel}", (first, second), r, panel))
-                    parts[-2:] = [(n_first + n_second, tasks[-1].output)]
-            total = (parts[0][1],)
+        totals: tuple[str, ...] = ()
+        if in_rounds:
+            for hops in rounds(method.n_hops):
+                steps = [
+                    Task("step", f"parts-{r}-{panel}-{hops[-1]}", totals, r, panel, hops)
+                    for panel in range(n_panels)
+                ]
+                tasks += _with_additions(steps)
+                totals += (tasks[-1].output,)
+        elif method.uses_distance and n_panels > 1:  # a single panel holds whole rows
+            steps = [Task("measure", f"parts-{r}-{panel}", (), r, panel, every) for panel in range(n_panels)]
+            tasks += _with_additions(steps, at_once=one_worker)
+            totals = (tasks[-1].output,)
         for panel in range(n_panels):
             previous = (result_name(r - 1, panel),) if r and not side_by_side else ()
-            tasks.append(Task("smooth", result_name(r, panel), (*total, *previous), r, panel))
+            kind, hops = ("finish", range(0)) if in_rounds else ("smooth", every)
+            tasks.append(Task(kind, result_name(r, panel), (*totals, *previous), r, panel, hops))
+    return tasks
+
+
+def _with_additions(steps: list[Task], *, at_once: bool = False) -> list[Task]:
+    """These tasks, and those that add up their parts; the last one gives the sum of all.
+
+    Adding like a binary counter keeps few parts waiting and fixes the order of the sum. With ``at_once`` a
+    task adds its own parts to those that wait, where that comes next.
+    """
+    tasks: list[Task] = []
+    waiting: list[tuple[int, str]] = []  # each with the number of panels that it sums
+    for step in steps:
+        last = step is steps[-1]
+        tasks.append(step)
+        waiting.append((1, step.output))
+        while len(waiting) > 1 and (waiting[-1][0] == waiting[-2][0] or last):
+            (n_first, first), (n_second, second) = waiting[-2:]
+            output = f"{first}+{step.panel}"
+            if at_once and tasks[-1] is step:
+                tasks[-1] = replace(step, output=output, needs=(first,))
+            else:
+                tasks.append(Task("add", output, (first, second), step.r, step.panel))
+            waiting[-2:] = [(n_first + n_second, output)]
     return tasks
 
 
@@ -104,6 +180,7 @@ class Panels:
     state_dtype: str = "float32"
     n_threads: int = 1
     components: NDArray[np.int32] | None = None
+    _kept: tuple[int, int, Hops] | None = None  # between two steps: r, panel and its hops
 
     @cached_property
     def _workspace(self) -> Workspace:
@@ -115,12 +192,13 @@ class Panels:
         if self.folder.has(task.output):
             return
         try:
-            if task.kind == "measure":
-                self._measure(task, tick)
-            elif task.kind == "add":
-                self._add(task)
-            else:
-                self._smooth(task, tick)
+            {
+                "measure": self._measure,
+                "add": self._add,
+                "smooth": self._smooth,
+                "step": self._step,
+                "finish": self._finish,
+            }[task.kind](task, tick)
         finally:
             _kernel.release_threads()
 
@@ -152,16 +230,22 @@ class Panels:
         size = 2 * n * (last + 1)
         with self.folder.making(task.output, (size + len(centres),), np.float64) as out:
             parts = out[:size].reshape(last + 1, n, 2)
-            for k in range(last + 1):
-                hops.advance(keep_state=k < last, parts=parts[k], tick=tick)
-            out[size:] = centres
+            before = self.folder.open(task.needs[0]) if task.needs else None
+            for some in rounds(last):
+                for k in some:
+                    hops.advance(keep_state=k < last, postpone=k != some[-1], parts=parts[k], tick=tick)
+                if before is not None:
+                    done = slice(2 * n * some[0], 2 * n * (some[-1] + 1))
+                    out[done] += before[done]
+            out[size:] = centres if before is None else centres + before[size:]
 
-    def _add(self, task: Task) -> None:
+    def _add(self, task: Task, tick: Tick | None) -> None:
         first, second = (self.folder.open(name) for name in task.needs)
         with self.folder.making(task.output, first.shape, first.dtype) as out:
-            for begin in range(0, len(out), _VALUES):
+            to, one, other = out.reshape(-1), first.reshape(-1), second.reshape(-1)
+            for begin in range(0, len(to), _VALUES):
                 part = slice(begin, begin + _VALUES)
-                np.add(first[part], second[part], out=out[part])
+                np.add(one[part], other[part], out=to[part])
 
     def _smooth(self, task: Task, tick: Tick | None) -> None:
         method, n = self.method, self.graph.n_nodes
@@ -177,7 +261,11 @@ class Panels:
             last = k == method.n_hops and weighting_named(method.weighting).keeps_sum
             of_hop = None if parts is None else parts[k]
             hops.advance(keep_state=not last, postpone=k < method.n_hops, sums=of_hop, tick=tick)
-        with self.folder.making(task.output, (n, self.columns.widths[task.panel]), np.float32) as out:
+        self._write(task, hops)
+
+    def _write(self, task: Task, hops: Hops) -> None:
+        method, shape = self.method, (self.graph.n_nodes, self.columns.widths[task.panel])
+        with self.folder.making(task.output, shape, np.float32) as out:
             if ensemble_named(method.ensemble).side_by_side:
                 hops.method = replace(method, r=(method.r[task.r],))
                 hops.write(out, 0)
@@ -185,6 +273,32 @@ class Panels:
             if task.r:
                 copy_rows(self.folder.open(task.needs[-1]), out)
             hops.write(out, task.r)
+
+    def _step(self, task: Task, tick: Tick | None) -> None:
+        hops = self._weighed(task)
+        with self.folder.making(task.output, (len(task.hops), self.graph.n_nodes, 2), np.float64) as out:
+            for k, parts in zip(task.hops, out, strict=True):
+                hops.advance(postpone=k != task.hops[-1], parts=parts, tick=tick)
+        self._kept = task.r, task.panel, hops
+
+    def _finish(self, task: Task, tick: Tick | None) -> None:
+        self._write(task, self._weighed(task))
+
+    def _weighed(self, task: Task) -> Hops:
+        """The hops of earlier rounds, all weighed: kept from the step before, or computed from the start."""
+        earlier = rounds(self.method.n_hops)
+        totals = [self.folder.open(name) for name in task.needs[: len(earlier)]]
+        n_hops = sum(len(total) for total in totals)
+        kept, self._kept = self._kept, None
+        if kept is not None and kept[:2] == (task.r, task.panel) and kept[2].hop + 1 == n_hops:
+            kept[2].weigh(totals[-1])
+            return kept[2]
+        del kept  # its states are used again
+        hops = self._hops(task, measure=False)
+        for some, total in zip(earlier, totals, strict=False):
+            for k, sums in zip(some, total, strict=True):
+                hops.advance(postpone=k != some[-1], sums=sums)
+        return hops
 
 
 def copy_rows(source: NDArray[np.float32], target: NDArray[np.float32]) -> None:

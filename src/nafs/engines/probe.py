@@ -14,6 +14,7 @@ import numpy as np
 
 from nafs.engines import cached
 from nafs.engines.base import Plan, Problem
+from nafs.engines.panel_engine import count_passes
 from nafs.engines.progress import Report
 from nafs.graph import read_features
 from nafs.smoothing import _kernel
@@ -72,14 +73,14 @@ def _by_rows(problem: Problem, plan: Plan, budget: float) -> float:
 
 
 def _by_panels(problem: Problem, plan: Plan, budget: float) -> float:
-    """Disk and Dask: panels of columns, twice where the weights depend on distances."""
+    """Disk and Dask: panels of columns, twice where the weights are not known at first."""
     method, panels = problem.method, len(plan.widths)
     seconds, order = _one_hop(problem, plan, max(plan.widths), 1, budget)
-    passes = 2 if method.uses_distance and panels > 1 else 1
+    passes = count_passes(problem, plan.widths, plan.workers)
     hops = seconds * len(method.r) * (method.n_hops + 1) * panels * passes
     # Each panel of each r writes its result, and before that its share of the distances, which is added up.
     files = len(method.r) * _touching(problem)
-    if passes == 2:
+    if method.uses_distance and panels > 1:
         distances = 16 * problem.graph.n_nodes * (method.n_hops + 1)
         files += 3 * len(method.r) * panels * _touching(problem, distances)
     return order + (hops + _FILE * files) / plan.workers

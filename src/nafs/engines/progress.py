@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 class Progress(NamedTuple):
     """Progress of a run. ``done`` and ``total`` count rows over all hops, r's, panels and passes.
 
-    ``step`` is "smooth", or "measure" in the first of two passes over a panel of columns. The memory engine
-    also makes two passes for small graphs with many features; see :mod:`nafs.engines.cached`.
+    ``step`` is "smooth", "measure" in the first of two passes over a panel of columns, or "step" in rounds of
+    two hops. The memory engine also makes two passes for small graphs with many features; see
+    :mod:`nafs.engines.cached`.
     """
 
     done: int
@@ -66,12 +67,12 @@ class Report:
 
     def task_ticker(self, task: Task, r: float, n_panels: int) -> Callable[[int], None] | None:
         """A function to call with the number of rows finished in a panel's task."""
-        if self.progress is None or task.kind == "add":
+        if self.progress is None or not task.hops:
             return None
         callback, start = self.progress, self.done
 
         def tick(rows: int) -> None:
-            hop = min((self.done - start) // self.n_nodes, self.n_hops)
+            hop = task.hops[min((self.done - start) // self.n_nodes, len(task.hops) - 1)]
             self.done += rows
             _kernel.release_threads()
             callback(Progress(self.done, self.total, hop, self.n_hops, (r,), task.panel, n_panels, task.kind))
@@ -80,9 +81,9 @@ class Report:
 
     def skip(self, tasks: Iterable[Task]) -> None:
         """Count the tasks that an earlier run has finished."""
-        self.done += self.rows * count_passes(tasks)
+        self.done += self.n_nodes * count_hops(tasks)
 
 
-def count_passes(tasks: Iterable[Task]) -> int:
-    """Number of tasks that run over all hops."""
-    return sum(task.kind != "add" for task in tasks)
+def count_hops(tasks: Iterable[Task]) -> int:
+    """Number of hops that the tasks compute."""
+    return sum(len(task.hops) for task in tasks)

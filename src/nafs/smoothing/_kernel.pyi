@@ -37,6 +37,9 @@ class HopKernel:
         postpone: bool = False,
         parts: NDArray[np.float64] | None = None,
         sums: NDArray[np.float64] | None = None,
+        parts_before: NDArray[np.float64] | None = None,
+        sums_before: NDArray[np.float64] | None = None,
+        computed: bool = False,
     ) -> None: ...
     def write(
         self,

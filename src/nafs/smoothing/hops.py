@@ -65,8 +65,8 @@ class Layout:
         size = np.dtype(self.state_dtype).itemsize
         states = 2 * self.n_nodes * self.stride * size
         sums = 0 if not weighting_named(method.weighting).keeps_sum else self.n_nodes * self.stride * 4
-        # d̃, 1/d̃, norms, row blocks; d̃^r, d̃^(-r), total, peak, pending for each r, two float64 on the way
-        return states + sums + self.n_nodes * (4 * (8 + 6 * self.n_groups) + 16 * self.n_groups)
+        # d̃, 1/d̃, norms, row blocks; d̃^r, d̃^(-r), total, peak for each r, two float64 on the way
+        return states + sums + self.n_nodes * (4 * (8 + 4 * self.n_groups) + 16 * self.n_groups)
 
 
 class Workspace:
@@ -185,15 +185,15 @@ class Hops:
         workspace = workspace or Workspace(self.layout, method)
         self._state, self._next = workspace.states(self.layout)
         running = workspace.sum(self.layout) if weighting.keeps_sum else None
-        total = pending = peak = None
+        total = peak = None
         if weighting.keeps_sum:
             total = allocate((n, groups), np.float32)
             total[:] = 0
-            if state_dtype == "float32":
-                pending = allocate((n, 2 * groups), np.float32)
             if weighting.uses_distance and distance is not None and not distance.bounded:
                 peak = allocate((n, groups), np.float32)
-        self._owing, self._can_postpone = False, pending is not None
+        self._can_postpone = state_dtype == "float32" and not keep_distances
+        self._can_postpone &= weighting.keeps_sum or measure
+        self._owed: dict[str, Any] | None = None
         self.distances = np.empty((n, groups), np.float32) if keep_distances else None
         self._bound: dict[str, Any] = {
             "indptr": rows.indptr,
@@ -214,7 +214,6 @@ class Hops:
             "sum": running,
             "total": total,
             "peak": peak,
-            "pending": pending,
             "distances": self.distances,
             "distance": _kernel.Distance.none if distance is None else distance.code,
             "weighting": weighting.code,
@@ -238,36 +237,61 @@ class Hops:
         Parameters
         ----------
         postpone : bool
-            The embedding at this hop is not needed. Its share of the sum may then be added together with
-            the next hop's, which halves the memory traffic of the sum. The bits are the same.
+            The embedding at this hop is not needed. Its distances and its share of the sum may then be left
+            to the next hop, which reads the features and the sum once for both: ``parts`` are filled, and
+            ``sums`` read, by the next hop. The bits are the same.
         keep_state : bool
             ``False`` for the last hop, whose state is not needed, saves writing it.
         parts, sums : ndarray of shape (n, 2 * len(r)), optional
-            The dot products and squares that distances are made of. The first pass over a panel fills
-            ``parts``; the second one reads their sums over all panels from ``sums``.
+            The dot products and squares that distances are made of. With ``parts``, those of this panel are
+            measured and nothing is weighed. With ``sums``, which are the parts of all panels added up, the
+            hop is weighed by them.
         tick : callable, optional
             Called after each block of rows with the number of rows done.
         """
         state = self._state if self.hop >= 0 else None
         following = self._next if keep_state else None
-        postpone = postpone and self._can_postpone and not self._owing and self.hop >= 0
+        owed, self._owed = self._owed, None
+        postpone = postpone and self._can_postpone and owed is None and self.hop >= 0
+        call: dict[str, Any] = {"parts": parts, "sums": sums, **(owed or {})}
+        if postpone:
+            call, self._owed = {}, {"parts_before": parts, "sums_before": sums}
         for begin, end in self.blocks:
             self._kernel.run(
                 begin,
                 end,
                 state=state,
                 following=following,
-                owing=self._owing,
+                owing=owed is not None,
                 postpone=postpone,
-                parts=parts,
-                sums=sums,
+                **call,
             )
             if tick is not None:
                 tick(end - begin)
         if keep_state:
             self._state, self._next = self._next, self._state
         self.hop += 1
-        self._owing = postpone
+
+    def weigh(self, sums: NDArray[np.float64]) -> None:
+        """Add the latest hops, whose parts were measured, to the sum.
+
+        Parameters
+        ----------
+        sums : ndarray of shape (1, n, 2 * len(r)) or (2, n, 2 * len(r))
+            For the latest hop, or for the latest two, of which the first one was postponed: their parts,
+            added up over all panels.
+        """
+        for begin, end in self.blocks:
+            self._kernel.run(
+                begin,
+                end,
+                state=self._next if self.hop else None,
+                following=self._state,
+                owing=len(sums) == 2,
+                sums=sums[-1],
+                sums_before=sums[0] if len(sums) == 2 else None,
+                computed=True,
+            )
 
     @property
     def state(self) -> NDArray[np.float32]:

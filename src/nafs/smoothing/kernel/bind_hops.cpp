@@ -17,11 +17,10 @@ class HopKernel {
             Maybe<Matrix<const float>> centres, Maybe<Matrix<const float>> centre_norms,
             Maybe<Vector<const int32_t>> component, bool centred, Maybe<Matrix<float>> sum,
             Maybe<Matrix<float>> total, Maybe<Matrix<float>> peak, Maybe<Matrix<float>> distances,
-            Maybe<Matrix<float>> pending, Distance distance, Weighting weighting, float floor, bool stream,
-            int threads)
+            Distance distance, Weighting weighting, float floor, bool stream, int threads)
       : held_(keep_alive(indptr, indices, weights, inverse_degree, x, x_indptr, x_indices, x_values, x_norms,
                          node, x_copy, unscale, scale, centres, centre_norms, component, sum, total, peak,
-                         distances, pending)) {
+                         distances)) {
     n_ = static_cast<int64_t>(inverse_degree.size()), width_ = features * groups;
     require(features > 0 && groups > 0, "features and groups are positive");
     hop_.features = features, hop_.groups = groups;
@@ -40,7 +39,6 @@ class HopKernel {
     if (total) hop_.total = per_group(*total, groups, "total is n x groups");
     if (peak) hop_.peak = per_group(*peak, groups, "peak is n x groups");
     if (distances) hop_.distances = per_group(*distances, groups, "distances is n x groups");
-    if (pending) pending_ = per_group(*pending, 2 * groups, "pending is n x (2 * groups)");
 
     hop_.x = features_of(n_, features, x, x_indptr, x_indices, x_values);
     if (x_norms) {
@@ -79,10 +77,12 @@ class HopKernel {
     }
   }
 
-  // Rows begin..end of a hop. If `owing`, `pending` holds the previous hop's share of the sum; if `postpone`,
-  // this hop's share is stored there.
+  // Rows begin..end of a hop. With `postpone` only the state is computed; the next hop, which is then
+  // `owing`, weighs both and has the `..._before` of this one. If `computed`, `next` is the state that an
+  // earlier call computed while it measured parts, and is weighed by the sums.
   void run(int64_t begin, int64_t end, Maybe<State> state, Maybe<State> next, bool owing, bool postpone,
-           Maybe<Matrix<double>> parts, Maybe<Matrix<const double>> sums) const {
+           Maybe<Matrix<double>> parts, Maybe<Matrix<const double>> sums, Maybe<Matrix<double>> parts_before,
+           Maybe<Matrix<const double>> sums_before, bool computed) const {
     Hop hop = hop_;
     require(0 <= begin && begin <= end && end <= n_, "rows outside the graph");
     hop.begin = begin, hop.end = end;
@@ -92,10 +92,11 @@ class HopKernel {
       require(rows_of(matrix, n_, columns, "parts") == columns || n_ <= 1, "parts are n x (2 * groups)");
       return matrix.data();
     };
-    require(!parts || (!sums && hop.weighting == Weighting::last),
-            "a pass that measures parts has no weights or sums");
+    require(!parts || !sums, "a pass that measures parts has no sums");
     if (parts) hop.parts = pairs(*parts);
     if (sums) hop.sums = pairs(*sums);
+    if (parts_before) hop.parts_before = pairs(*parts_before);
+    if (sums_before) hop.sums_before = pairs(*sums_before);
     if (state) {
       hop.half = is_half(*state);
       hop.state = state->data();
@@ -113,12 +114,13 @@ class HopKernel {
       const int64_t bytes = half ? 2 : 4;
       hop.stream = stream_ && reinterpret_cast<uintptr_t>(hop.next) % 32 == 0 && stride * bytes % 32 == 0;
     }
-    if (owing || postpone) {
-      require(pending_ && hop.weighting != Weighting::last && state && !hop.half && owing != postpone,
-              "only sums of float32 states can be postponed, by one hop");
-      hop.pending = pending_;
-    }
-    hop.postpone = postpone;
+    require(!(owing || postpone) || (state && !hop.half && !hop.distances && owing != postpone),
+            "only hops of float32 states, whose distances are not asked for, can be postponed, by one hop");
+    require(!postpone || next, "a postponed hop needs next");
+    require(!computed || (next && sums && !hop.half && hop.sum), "only a float32 state with sums is weighed");
+    require(owing ? !parts == !parts_before && !sums == !sums_before : !parts_before && !sums_before,
+            "two hops at once need parts or sums of both");
+    hop.postpone = postpone, hop.owing = owing, hop.computed = computed;
     nb::gil_scoped_release release;
     active->hop(hop);
   }
@@ -151,7 +153,6 @@ class HopKernel {
   std::shared_ptr<void> held_;  // the arrays, which live as long as the kernel
   Hop hop_;
   int64_t n_ = 0, width_ = 0;
-  float* pending_ = nullptr;
   const int32_t* node_ = nullptr;  // row i of the state is row node_[i] of the result
   bool stream_ = false;
 };
@@ -181,7 +182,7 @@ void bind_hops(nb::module_& m) {
                     Maybe<Matrix<const float>>, Matrix<const float>, Matrix<const float>,
                     Maybe<Matrix<const float>>, Maybe<Matrix<const float>>, Maybe<Vector<const int32_t>>,
                     bool, Maybe<Matrix<float>>, Maybe<Matrix<float>>, Maybe<Matrix<float>>,
-                    Maybe<Matrix<float>>, Maybe<Matrix<float>>, Distance, Weighting, float, bool, int>(),
+                    Maybe<Matrix<float>>, Distance, Weighting, float, bool, int>(),
            nb::kw_only(), "indptr"_a.noconvert(), "indices"_a.noconvert(),
            "weights"_a.noconvert().none() = nothing, "inverse_degree"_a.noconvert(), "features"_a, "groups"_a,
            "x"_a.noconvert().none() = nothing, "x_indptr"_a.noconvert().none() = nothing,
@@ -192,11 +193,13 @@ void bind_hops(nb::module_& m) {
            "centre_norms"_a.noconvert().none() = nothing, "component"_a.noconvert().none() = nothing,
            "centred"_a = false, "sum"_a.noconvert().none() = nothing, "total"_a.noconvert().none() = nothing,
            "peak"_a.noconvert().none() = nothing, "distances"_a.noconvert().none() = nothing,
-           "pending"_a.noconvert().none() = nothing, "distance"_a.noconvert() = Distance::none,
-           "weighting"_a.noconvert() = Weighting::last, "floor"_a = 0.0f, "stream"_a = false, "threads"_a = 1)
+           "distance"_a.noconvert() = Distance::none, "weighting"_a.noconvert() = Weighting::last,
+           "floor"_a = 0.0f, "stream"_a = false, "threads"_a = 1)
       .def("run", &HopKernel::run, "begin"_a, "end"_a, nb::kw_only(), "state"_a.noconvert().none() = nothing,
            "following"_a.noconvert().none() = nothing, "owing"_a = false, "postpone"_a = false,
            "parts"_a.noconvert().none() = nothing, "sums"_a.noconvert().none() = nothing,
+           "parts_before"_a.noconvert().none() = nothing, "sums_before"_a.noconvert().none() = nothing,
+           "computed"_a = false,
            "Compute rows begin..end of one hop and add them to the running weighted sum.")
       .def("write", &HopKernel::write, "begin"_a, "end"_a, nb::kw_only(),
            "state"_a.noconvert().none() = nothing, "out"_a.noconvert(), "ensemble"_a.noconvert(), "apart"_a,

@@ -70,15 +70,19 @@ struct Hop {
 
   float* sum = nullptr;  // running weighted sum of hops
   int64_t sum_stride = 0;
-  // A hop may postpone its share of the sum to the next hop, which then adds both at once.
-  float* pending = nullptr;    // [n][groups][2] keep and weight of the previous hop
-  bool postpone = false;       // this hop fills `pending`; otherwise it uses it
+  // A hop may leave its distances and its share of the sum to the next hop, which reads the features and the
+  // sum once for both.
+  bool postpone = false;       // this hop only computes its state
+  bool owing = false;          // the previous hop did, so this one weighs `state` as well
+  bool computed = false;       // `next` holds the state of this hop already, which is only weighed
   float* total = nullptr;      // [n][groups] running sum of weights
   float* peak = nullptr;       // [n][groups] largest distance so far (Euclidean softmax)
   float* distances = nullptr;  // [n][groups] D_i(k), or null
   // Where these columns are a panel of a wider matrix, the distances take two passes.
-  double* parts = nullptr;       // [n][groups][2] first pass: dot and square of this panel
-  const double* sums = nullptr;  // [n][groups][2] second pass: dot and square over all panels
+  double* parts = nullptr;         // [n][groups][2] first pass: dot and square of this panel
+  const double* sums = nullptr;    // [n][groups][2] second pass: dot and square over all panels
+  double* parts_before = nullptr;  // the same of the previous hop, where that is owed
+  const double* sums_before = nullptr;
   int threads = 1;
 
   int64_t own_row(int64_t i) const { return node ? node[i] : i; }

@@ -9,72 +9,87 @@ constexpr int64_t kBatch = 4;           // rows whose distances are computed tog
 constexpr int64_t kFeaturesAhead = 8;   // rows of x in scattered order are prefetched this far ahead
 constexpr int64_t kBatchFloats = 2048;  // ... as long as they fit in the first-level cache
 
-// Buffers of one thread: `batch` rows of z, and how each enters the sum (keep, weight).
+// Buffers of one thread: `batch` rows of z, and how each enters the sum: keep and weight, at the previous hop
+// where that is owed, and at this one.
 struct Batch {
   int64_t padded, rows, floats;
   explicit Batch(const Hop& hop)
       : padded((hop.features * hop.groups + 15) / 16 * 16),
         rows(std::max<int64_t>(1, std::min(kBatch, kBatchFloats / padded))),
-        floats((padded + (2 * hop.groups + 15) / 16 * 16) * rows) {}
+        floats((padded + (4 * hop.groups + 15) / 16 * 16) * rows) {}
 };
+
+// The distance of row z of one hop: measured into `parts`, or turned into how the row enters the sum.
+inline void weigh_row(const Hop& hop, int64_t i, int64_t g, const float* z, double* parts, const double* sums,
+                      float* step) {
+  const int64_t at = i * hop.groups + g;
+  float d = 0.0f;
+  if (sums) {
+    d = distance(hop, i, g, {sums[2 * at], sums[2 * at + 1]});
+  } else if (hop.distance != Distance::none) {
+    const Parts own = parts_of(hop, i, g, z);
+    if (parts) {
+      parts[2 * at] = own.dot, parts[2 * at + 1] = own.square;
+      return;
+    }
+    d = distance(hop, i, g, own);
+  }
+  if (hop.distances) hop.distances[at] = d;
+  if (hop.weighting != Weighting::last) weigh(hop, at, d, &step[0], &step[1]);
+}
+
+// Row i of this hop's state.
+template <typename State>
+inline void state_row(const Hop& hop, int64_t i, float* z) {
+  if (!hop.state)
+    first_row(hop, i, z);
+  else if (hop.graph.weights)
+    gather_row<true, State>(hop, i, z);
+  else
+    gather_row<false, State>(hop, i, z);
+}
 
 template <typename State>
 void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, float* buffer) {
   const int64_t width = hop.features * hop.groups;
   float* steps = buffer + batch.padded * batch.rows;
-  const bool weighs = hop.weighting != Weighting::last;
-  const bool reads_features = needs_of(hop.distance).features && !hop.sums && hop.x.rows;
+  const bool sums_up = hop.weighting != Weighting::last && !hop.postpone && !hop.parts;
+  const bool reads_features = needs_of(hop.distance).features && !hop.sums && hop.x.rows && !hop.postpone;
   const bool far = hop.node && bottom > hop.copied;  // rows of x come from anywhere
   // Where rows are whole vectors and go through the cache anyway, z is computed in its final place.
-  const bool direct = hop.next && !hop.half && !hop.stream && (width + 7) / 8 * 8 <= hop.columns;
+  const bool direct =
+      hop.computed || (hop.next && !hop.half && !hop.stream && (width + 7) / 8 * 8 <= hop.columns);
   const auto row_of = [&](int64_t i) {
     return direct ? static_cast<float*>(hop.next) + i * hop.stride : buffer + (i - top) * batch.padded;
   };
+  const auto row_before = [&](int64_t i) { return static_cast<const float*>(hop.state) + i * hop.stride; };
 
   for (int64_t i = top; i < bottom; ++i) {
     float* z = row_of(i);
     if (reads_features && far && i + kFeaturesAhead < hop.end)
       prefetch_row(hop.x_row(i + kFeaturesAhead), hop.features * 4);
-    if (!hop.state)
-      first_row(hop, i, z);
-    else if (hop.graph.weights)
-      gather_row<true, State>(hop, i, z);
-    else
-      gather_row<false, State>(hop, i, z);
+    if (!hop.computed) state_row<State>(hop, i, z);
     // Read only once per hop: locality 0 keeps them from pushing the state out of the cache.
-    if (weighs && !hop.postpone) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
+    if (sums_up) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
     if (reads_features && !far) prefetch_row<0>(hop.x_row(i), hop.features * 4);
   }
-  for (int64_t i = top; i < bottom; ++i)
+  for (int64_t i = top; !hop.postpone && i < bottom; ++i)
     for (int64_t g = 0; g < hop.groups; ++g) {
-      const int64_t at = i * hop.groups + g, local = (i - top) * hop.groups + g;
-      float d = 0.0f;
-      if (hop.sums) {
-        d = distance(hop, i, g, {hop.sums[2 * at], hop.sums[2 * at + 1]});
-      } else if (hop.distance != Distance::none) {
-        const Parts parts = parts_of(hop, i, g, row_of(i) + g * hop.features);
-        if (hop.parts) {
-          hop.parts[2 * at] = parts.dot, hop.parts[2 * at + 1] = parts.square;
-          continue;
-        }
-        d = distance(hop, i, g, parts);
-      }
-      if (hop.distances) hop.distances[at] = d;
-      if (!weighs) continue;
-      float* step = hop.postpone ? hop.pending + 2 * at : steps + 2 * local;
-      weigh(hop, at, d, &step[0], &step[1]);
+      float* step = steps + 4 * ((i - top) * hop.groups + g);
+      const int64_t column = g * hop.features;
+      if (hop.owing) weigh_row(hop, i, g, row_before(i) + column, hop.parts_before, hop.sums_before, step);
+      weigh_row(hop, i, g, row_of(i) + column, hop.parts, hop.sums, step + 2);
     }
   for (int64_t i = top; i < bottom; ++i) {
     const float* z = row_of(i);
-    for (int64_t g = 0; weighs && !hop.postpone && g < hop.groups; ++g) {
-      const float* step = steps + 2 * ((i - top) * hop.groups + g);
+    for (int64_t g = 0; sums_up && g < hop.groups; ++g) {
+      const float* step = steps + 4 * ((i - top) * hop.groups + g);
       const int64_t column = g * hop.features;
       float* sum = hop.sum + i * hop.sum_stride + column;
-      if (hop.pending)
-        accumulate(static_cast<const float*>(hop.state) + i * hop.stride + column,
-                   hop.pending + 2 * (i * hop.groups + g), z + column, step, sum, hop.features);
+      if (hop.owing)
+        accumulate(row_before(i) + column, step, z + column, step + 2, sum, hop.features);
       else
-        accumulate(z + column, step[0], step[1], sum, hop.features);
+        accumulate(z + column, step[2], step[3], sum, hop.features);
     }
     if (hop.next && !direct) store_row(z, static_cast<State*>(hop.next) + i * hop.stride, width, hop.stream);
   }

@@ -38,16 +38,16 @@ inline void accumulate(const float* __restrict z, float keep, float weight, floa
 }
 
 // Two hops at once, rounded as if one after the other.
-inline void accumulate(const float* __restrict before, const float* pending, const float* __restrict z,
+inline void accumulate(const float* __restrict before, const float* step_before, const float* __restrict z,
                        const float* step, float* __restrict sum, int64_t width) {
-  if (pending[0] != 1.0f || step[0] != 1.0f) {
-    accumulate(before, pending[0], pending[1], sum, width);
+  if (step_before[0] != 1.0f || step[0] != 1.0f) {
+    accumulate(before, step_before[0], step_before[1], sum, width);
     accumulate(z, step[0], step[1], sum, width);
     return;
   }
   for (int64_t c = 0; c < width; ++c) {
     float s = sum[c];
-    s += pending[1] * before[c];
+    s += step_before[1] * before[c];
     s += step[1] * z[c];
     sum[c] = s;
   }
