@@ -327,6 +327,19 @@ def test_keys_themes_and_names(opened):
     assert unnamed == [], "everything that can be used has a name for screen readers"
 
 
+def test_every_term_about_the_embedding_is_explained(opened):
+    opened.click("#tab-about")
+    terms, glossary = opened.run(
+        "const text = query => [...document.querySelectorAll(query)].map(e => e.textContent.toLowerCase());"
+        "const cards = [...document.querySelectorAll('#about section')].filter(e => e.querySelector('table')"
+        " && !e.textContent.startsWith('Time'));"
+        "return [cards.flatMap(e => [...e.querySelectorAll('th')].map(th => th.textContent.toLowerCase())),"
+        " text('#about dt').join(', ')]"
+    )
+    assert {"n hops", "ensemble", "weighting", "modularity", "nmi", "input"} <= set(terms)
+    assert [term for term in terms if term not in glossary] == []
+
+
 @pytest.mark.parametrize(("width", "height"), [(400, 800), (1920, 1080)])
 def test_other_sizes(opened, width, height):
     opened.resize(width, height)

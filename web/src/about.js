@@ -16,7 +16,7 @@ const WORDS = [
   ["Cluster", "A group of nodes with similar vectors, found without labels."],
   ["Cohesion", "Mean cosine between the nodes of a cluster and its centre; 1 is as tight as possible."],
   ["Trial clustering", "One of many clusterings by different methods and random starts, from which the clusters shown were voted."],
-  ["Agreement", "How similar the trial clusterings are to the clusters shown: the mean adjusted Rand index for all clusters, the mean overlap for one cluster; 1 or 100 % means identical."],
+  ["Agreement", "How similar the trial clusterings are to the clusters shown: the mean adjusted Rand index (0 as by chance, 1 identical) for all clusters, the mean overlap for one cluster."],
   ["Typical node", "A node close to the centre of its cluster."],
   ["Suggested link", "Two nodes with similar vectors and no edge between them. Shared neighbours are nodes that both are linked to."],
   ["Modularity", "The share of edges inside clusters beyond what chance would give; higher is better."],
@@ -32,6 +32,9 @@ const WORDS = [
   ["Structure", "Columns that describe a node's position in the graph, added to its features where that helps; the share is their weight."],
   ["Seed", "The number that makes random choices repeatable."],
   ["Goal", "What the settings were chosen for where nobody set them: clusters or links."],
+  ["Chosen", "Why settings that nobody set have their values. A partition is a trial clustering; the consensus is what most of them agree on."],
+  ["Input", "The number of nodes, and checksums of the edges and features: the same input has the same checksums."],
+  ["Version", "The version of nafs that computed the vectors."],
   ["Engine, state dtype", "Where smoothing was computed (in memory, on disk or on several machines), and in which precision."],
 ];
 

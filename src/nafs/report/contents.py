@@ -235,13 +235,19 @@ def _facts(columns: Sequence[Column], graph: Graph | None) -> NodeFacts:
         titles = tuple(column.title for column in columns)
         encoded = tuple(f"{title}: " for title in titles)
         if not any(name in titles or name.startswith(encoded) for name in graph.feature_names):
-            features = graph.features.matrix, graph.feature_names
+            features = graph.features.matrix, _short_names(graph.feature_names)
     return NodeFacts(
         {column.title: (column.values, column.names) for column in columns if column.kind == "category"},
         {column.title: column.values for column in columns if column.kind == "number"},
         {column.title: column.values for column in columns if column.kind == "text"},
         features,
     )
+
+
+def _short_names(names: Sequence[str]) -> Sequence[str]:
+    """Names of features without the columns that they were encoded from, "orbit" for "title: orbit"."""
+    short = [name.partition(": ")[2] or name for name in names]
+    return short if len(set(short)) == len(short) else names
 
 
 def _add_hops(
