@@ -147,6 +147,7 @@ def test_a_click_on_the_map_selects_and_hovering_tells(opened):
     assert "degree" in opened.text("tip")
     ActionChains(opened.driver).click().perform()
     opened.wait(f"nafs.state.selected === {node}")
+    assert opened.run("return document.activeElement.id") == "map", "and keys move the map"
 
 
 def test_colour_by_a_column(opened):

@@ -32,6 +32,7 @@ export class PointMap {
         onViewStateChange: ({ viewState }) => { this.view = { target: viewState.target, zoom: this.clamped(viewState.zoom) }; this.moved = true; this.refresh(); },
         onClick: info => { const node = this.nodeNear(info.x, info.y); if (node >= 0) this.onSelect(node); },
         onDeviceInitialized: () => { this.hasDevice = true; },
+        onLoad: () => holder.querySelector("canvas").removeAttribute("tabindex"), // keys belong to the map itself
         onError: error => { if (this.hasDevice) console.error(error.message); else onFail(); },
       });
     } catch {
