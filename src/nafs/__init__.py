@@ -97,6 +97,10 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'nafs' has no attribute {name!r}")
     value = getattr(import_module(_HOME.get(name, "nafs.smoothing")), name)
+    if name in ("cluster", "embed"):
+        from nafs._support.keywords import with_hints
+
+        value = with_hints(value)
     globals()[name] = value
     return value
 

@@ -166,7 +166,9 @@ def test_the_description_counts():
     assert (facts.classes, facts.labelled) == (2, 5)
     assert facts.homophily == pytest.approx(1 / 3), "0-1 of 0-1, 1-2, 2-0; 3-4 has an unlabelled end"
     assert facts.homophily_by_chance == pytest.approx((4 / 6) ** 2 + (2 / 6) ** 2)
-    assert "homophily" in str(facts)
+    assert facts.labelled_edges == 3
+    assert "of 3 edges between labelled nodes" in str(facts)
+    assert "too few edges" in str(facts)
     assert facts.as_dict()["homophily"] == facts.homophily
     one_way = Graph(A, directed=True)
     assert one_way.describe().isolated == 1

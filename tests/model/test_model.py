@@ -60,7 +60,7 @@ def one_update(model, seed, kinds, tolerance):
     if "features" in kinds:
         some = rng.choice([*ids, "new1"], 2, replace=False).tolist()
         arguments["features"] = (some, rng.normal(size=(2, 10)))
-    return model.update(tolerance=tolerance, **arguments)
+    return model.update(tolerance=tolerance, missing="zeros", **arguments)
 
 
 @given(

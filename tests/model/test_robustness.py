@@ -52,12 +52,12 @@ def test_what_another_program_saved_is_never_replaced(tmp_path, monkeypatch, how
     folder = tmp_path / "model"
     model_of(0, METHOD).save(folder)
     first, second = (Model.load(folder, n_threads=1) for _ in range(2))
-    first.update(edges=(["n1"], ["first"]))
+    first.update(edges=(["n1"], ["first"]), missing="zeros")
     first.save(folder)
     if how == "large":
         monkeypatch.setattr("nafs.model.storage._SHARE", 0.0)
         second._place.n_changes = 1  # so that a new base is due
-        first.update(edges=(["n2"], ["again"]))
+        first.update(edges=(["n2"], ["again"]), missing="zeros")
         first.save(folder)
     if how == "full":
         monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
@@ -89,11 +89,11 @@ def test_an_error_while_states_are_written_is_taken_back(monkeypatch):
 
     monkeypatch.setattr(Spreading, "apply", fail)
     with pytest.raises(MemoryError):
-        model.update(edges=(["n1"], ["new"]), features=(["n3"], np.ones((1, 10))))
+        model.update(edges=(["n1"], ["new"]), features=(["n3"], np.ones((1, 10))), missing="zeros")
     monkeypatch.setattr(Spreading, "apply", apply)
     np.testing.assert_allclose(model.matrix, before, atol=1e-6)
     assert "new" not in model.ids.tolist()
-    model.update(edges=(["n1"], ["new"]), tolerance=0.0)
+    model.update(edges=(["n1"], ["new"]), tolerance=0.0, missing="zeros")
     assert_equal_to_full(model)
 
 
@@ -106,7 +106,7 @@ def test_a_model_that_cannot_be_taken_back_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(Spreading, "apply", fail)
     monkeypatch.setattr(model._store, "full_run", fail)
     with pytest.raises(MemoryError):
-        model.update(edges=(["n1"], ["new"]))
+        model.update(edges=(["n1"], ["new"]), missing="zeros")
     for call in (lambda: model.matrix, model.update, lambda: model.save(tmp_path / "model")):
         with pytest.raises(InputError, match="failed half-way"):
             call()
@@ -119,7 +119,7 @@ def test_an_update_is_done_even_if_its_settings_cannot_be_checked(monkeypatch):
         raise ValueError("no clusters")
 
     monkeypatch.setattr(model._drift, "note", fail)
-    report = model.update(edges=(["n1"], ["new"]))
+    report = model.update(edges=(["n1"], ["new"]), missing="zeros")
     assert "no clusters" in report.notes[-1]
     assert "new" in model.ids.tolist()
 
@@ -133,7 +133,7 @@ def test_leftovers_of_a_killed_run_are_removed(tmp_path, monkeypatch, full):
     model = Model.load(folder, n_threads=1)
     if full:
         monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
-    model.update(edges=(["n1"], ["new"]))
+    model.update(edges=(["n1"], ["new"]), missing="zeros")
     model.save(folder)
     assert not list(folder.glob(".changes-*"))
     assert "new" in Model.load(folder).ids.tolist()
@@ -158,7 +158,7 @@ def test_damaged_journals_are_named(tmp_path, name, value):
     folder = tmp_path / "model"
     model = model_of(0, METHOD)
     model.save(folder)
-    model.update(edges=(["n1", "n2"], ["new", "n9"]))
+    model.update(edges=(["n1", "n2"], ["new", "n9"]), missing="zeros")
     model.save(folder)
     path = folder / "changes-000001" / f"{name}.npy"
     array = np.load(path)
@@ -174,7 +174,7 @@ def test_journals_of_other_types_are_named(tmp_path, name, dtype):
     folder = tmp_path / "model"
     model = model_of(0, METHOD)
     model.save(folder)
-    model.update(edges=(["n1"], ["new"]))
+    model.update(edges=(["n1"], ["new"]), missing="zeros")
     model.save(folder)
     path = folder / "changes-000001" / f"{name}.npy"
     np.save(path, np.load(path).astype(dtype))
@@ -203,10 +203,10 @@ def test_a_model_that_cannot_grow_stays_as_it_was(monkeypatch):
     many = [f"x{i}" for i in range(100)]
     monkeypatch.setattr("nafs.model.states.Kept.grown", fail)
     with pytest.raises(MemoryError):
-        model.update(edges=(["n1"] * 100, many))
+        model.update(edges=(["n1"] * 100, many), missing="zeros")
     monkeypatch.undo()
     np.testing.assert_array_equal(model.matrix, before)
-    model.update(edges=(["n1"] * 70, many[:70]), tolerance=0.0)
+    model.update(edges=(["n1"] * 70, many[:70]), tolerance=0.0, missing="zeros")
     assert_equal_to_full(model)
 
 
@@ -214,9 +214,9 @@ def test_a_base_that_changes_while_another_is_written_stays(tmp_path, monkeypatc
     folder = tmp_path / "model"
     model_of(0, METHOD).save(folder)
     first, second = (Model.load(folder, n_threads=1) for _ in range(2))
-    first.update(edges=(["n1"], ["first"]))
+    first.update(edges=(["n1"], ["first"]), missing="zeros")
     monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
-    assert second.update(edges=(["n1"], ["second"])).full
+    assert second.update(edges=(["n1"], ["second"]), missing="zeros").full
     write = storage._write_rows
 
     def meanwhile(*arguments):

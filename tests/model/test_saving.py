@@ -24,7 +24,7 @@ def test_updates_are_added_to_the_folder(tmp_path):
     model.save(tmp_path / "model")
     for number, gone in enumerate(["n3", "n4"], start=1):
         loaded = Model.load(tmp_path / "model", n_threads=1)
-        report = loaded.update(remove_nodes=[gone], edges=(["n7"], [f"new{number}"]))
+        report = loaded.update(remove_nodes=[gone], edges=(["n7"], [f"new{number}"]), missing="zeros")
         assert not report.full
         loaded.save(tmp_path / "model")
         assert (tmp_path / "model" / f"changes-00000{number}").is_dir()
@@ -38,7 +38,7 @@ def test_two_programs_do_not_overwrite_each_other(tmp_path):
     model_of(0, METHOD).save(tmp_path / "model")
     first, second = (Model.load(tmp_path / "model", n_threads=1) for _ in range(2))
     for each in (first, second):
-        each.update(edges=(["n1"], ["n2x"]))
+        each.update(edges=(["n1"], ["n2x"]), missing="zeros")
     first.save(tmp_path / "model")
     with pytest.raises(InputError, match="another program"):
         second.save(tmp_path / "model")

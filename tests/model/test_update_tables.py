@@ -69,7 +69,7 @@ def test_the_target_is_checked_before_the_work(model, tmp_path, monkeypatch):
 
 
 def test_what_was_merged_is_reported():
-    report = model_of(0, METHOD).update(edges=(["n1", "n1", "n2"], ["new", "new", "n2"]))
+    report = model_of(0, METHOD).update(edges=(["n1", "n1", "n2"], ["new", "new", "n2"]), missing="zeros")
     assert report.notes == (
         "new edges: 3 rows make 1 undirected edge (direction dropped; 1 repeated; 1 self-loop dropped)",
     )
@@ -112,9 +112,13 @@ def test_an_update_stays_within_a_limit(tmp_path, monkeypatch, limit, reason):
     small = Model.load(tmp_path / "model", n_threads=1, memory_limit=limit)
     before = small.matrix.copy()
     with pytest.raises(MemoryLimitError, match=reason):
-        small.update(edges=(["n1"], ["new"]))
+        small.update(edges=(["n1"], ["new"]), missing="zeros")
     np.testing.assert_array_equal(small.matrix, before)
-    assert Model.load(tmp_path / "model", memory_limit="1GB").update(edges=(["n1"], ["new"])).full
+    assert (
+        Model.load(tmp_path / "model", memory_limit="1GB")
+        .update(edges=(["n1"], ["new"]), missing="zeros")
+        .full
+    )
 
 
 def test_a_limit_of_the_command(model, tmp_path):
@@ -156,3 +160,12 @@ def test_columns_that_were_recognised_are_remembered(tmp_path):
     assert "named as when the model was built" in output
     assert "2 new" in output
     assert "(100 %) recomputed" in output
+
+
+def test_new_nodes_need_features_unless_zeros_are_allowed():
+    model = model_of(0, METHOD)
+    with pytest.raises(InputError, match=r"1 new node.*'new'.*missing='zeros'"):
+        model.update(edges=(["n1"], ["new"]))
+    with pytest.raises(InputError, match="'n3'"):  # removed, and back without its features
+        model.update(remove_nodes=["n3"], edges=(["n1"], ["n3"]))
+    assert model.update(edges=(["n1"], ["new"]), missing="zeros").new == 1

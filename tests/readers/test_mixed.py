@@ -95,3 +95,40 @@ def test_new_rows_are_encoded_alike(papers):
     np.testing.assert_allclose(again, papers.features.toarray()[:10], atol=1e-6)
     new = encoding.encode(pyarrow.csv.read_csv(example_table("new_papers")))
     assert new.shape == (6, papers.features.shape[1])
+
+
+def test_years_and_truth_values_in_text_are_numbers_as_in_frames(tmp_path):
+    edges = pd.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "d"]})
+    nodes = pd.DataFrame(
+        {
+            "id": list("abcd"),
+            "year": [1999, 2004, 2010, 2021],
+            "open": [True, False, True, True],
+            "job": "xyxy",
+        }
+    ).assign(job=["x", "y", "x", "y"])
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    frame, file = from_edges(edges, nodes), read_graph(tmp_path / "edges.csv", tmp_path / "nodes.csv")
+    assert frame.feature_names == file.feature_names == ("year", "open", "job: x", "job: y")
+    np.testing.assert_allclose(frame.features.toarray(), file.features.toarray(), atol=1e-6)
+
+
+def test_dates_in_two_formats_are_refused():
+    edges = pd.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "d"]})
+    nodes = pd.DataFrame({"id": list("abcd"), "since": ["2020-02-11", "10/01/2020"] * 2})
+    with pytest.raises(InputError, match=r"since.*one format.*'2020-02-11', '10/01/2020'.*ignore.*category"):
+        from_edges(edges, nodes)
+    assert len(from_edges(edges, nodes, category=["since"]).feature_names) == 2
+    nodes["age"] = [1, 2, 3, 4]
+    graph = from_edges(edges, nodes, ignore=["since"])
+    assert graph.feature_names == ("age",)
+    assert "left aside: 'since'" in graph.notes[0]
+    with pytest.raises(InputError, match="no column 'sinc'"):
+        from_edges(edges, nodes, ignore=["sinc"])
+
+
+def test_versions_are_no_dates():
+    edges = pd.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "d"]})
+    nodes = pd.DataFrame({"id": list("abcd"), "version": ["1.2.30", "2.0.1", "1.2.30", "3.11.4"]})
+    assert from_edges(edges, nodes).feature_names[0].startswith("version: ")

@@ -172,7 +172,7 @@ class Run:
         times = "  ".join(f"{name} {show_seconds(value)}" for name, value in self.seconds.items())
         rows = [*rows, ("time", times)]
         if peak is not None:
-            rows.append(("peak memory", show_bytes(peak)))
+            rows.append(("peak memory", f"{show_bytes(peak)}, with Python and its libraries"))
         messages.print(title, style="bold")
         print_table(rows, on=messages)
 

@@ -12,6 +12,8 @@ from nafs._support.markup import html_table
 if TYPE_CHECKING:
     from nafs.graph.graph import Graph
 
+_FEW_EDGES, _FEW_SHARE = 30, 0.01  # edges between labelled nodes, and as a share of all edges
+
 
 @dataclass(frozen=True)
 class Description:
@@ -32,6 +34,7 @@ class Description:
     labelled: int | None = None
     homophily: float | None = None
     homophily_by_chance: float | None = None
+    labelled_edges: int | None = None
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, value and a remark for each line of the table."""
@@ -61,10 +64,17 @@ class Description:
                 (
                     "homophily",
                     f"{self.homophily:.3f}",
-                    f"edges within a class; {self.homophily_by_chance:.3f} by chance",
+                    f"of {self.labelled_edges:,} edges between labelled nodes, within a class; "
+                    f"{self.homophily_by_chance:.3f} by chance" + self._doubt(),
                 )
             )
         return lines
+
+    def _doubt(self) -> str:
+        """A remark where few edges say how homophilous the graph is."""
+        assert self.labelled_edges is not None
+        few = self.labelled_edges < _FEW_EDGES or self.labelled_edges < _FEW_SHARE * self.edges
+        return "; too few edges to say much" if few else ""
 
     def as_dict(self) -> dict[str, Any]:
         """The statistics by name, for JSON."""
@@ -112,7 +122,7 @@ def _untouched(graph: Graph) -> int:
     return int((~touched).sum())
 
 
-def _homophily(graph: Graph) -> dict[str, float]:
+def _homophily(graph: Graph) -> dict[str, Any]:
     """Share of edges between labelled nodes that stay within a class, and the same for random end points."""
     assert graph.labels is not None
     codes = graph.labels.codes
@@ -122,4 +132,8 @@ def _homophily(graph: Graph) -> dict[str, float]:
         return {}
     ends = np.bincount(np.concatenate([a[both], b[both]])).astype(float)
     shares = ends / ends.sum()
-    return {"homophily": float((a[both] == b[both]).mean()), "homophily_by_chance": float((shares**2).sum())}
+    return {
+        "homophily": float((a[both] == b[both]).mean()),
+        "homophily_by_chance": float((shares**2).sum()),
+        "labelled_edges": int(both.sum()) // (1 if graph.adjacency.directed else 2),
+    }

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import parse_memory
+from nafs._support.checks import check_choice
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, Graph
 from nafs.graph.ids import as_numpy, id_column
@@ -209,6 +210,7 @@ class Model:
         features: tuple[Any, Any] | None = None,
         remove_edges: tuple[Any, Any] | None = None,
         remove_nodes: Any = None,
+        missing: Literal["error", "zeros"] = "error",
         tolerance: float = TOLERANCE,
     ) -> UpdateReport:
         """Change the graph and update the embedding.
@@ -222,9 +224,11 @@ class Model:
             New edges by id; unknown ids become nodes. An edge that exists gets the new weight.
         features : (ids, rows), optional
             Features of new nodes, or new features of old ones, as the features that the model was built from:
-            a matrix, or a data frame of the same columns. A new node without any gets zeros.
+            a matrix, or a data frame of the same columns.
         remove_edges : (sources, targets), optional
         remove_nodes : ids, optional
+        missing : {"error", "zeros"}
+            What to do with new nodes without features: an error, or zeros.
         tolerance : float
             Differences that add up to less than this share of a node's largest value may be dropped, in this
             and all later updates together; 0 drops nothing.
@@ -233,6 +237,7 @@ class Model:
         -------
         UpdateReport
         """
+        check_choice("missing", missing, ("error", "zeros"))
         store = self._store
         store.check()
         prepared = None
@@ -250,6 +255,8 @@ class Model:
             remove_nodes=remove_nodes,
             self_loops=self.self_loops,
         )
+        if missing == "error":
+            request.refuse_missing()
         outcome = carry_out(store, request, tolerance)
         self._drift.count(len(request.pairs), len(request.fresh) + len(request.leaving))
         return UpdateReport(

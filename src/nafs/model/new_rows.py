@@ -10,8 +10,6 @@ import numpy as np
 
 from nafs._support.budget import check_limit, left_now, parse_memory
 from nafs._support.errors import InputError, Parameter
-from nafs.graph.ids import positions, same_kind
-from nafs.graph.node_columns import listed_values
 from nafs.model.model import Model
 from nafs.model.recipe import columns_of
 from nafs.model.report import UpdateReport
@@ -132,7 +130,7 @@ def _update(
         ids, table, note = read_rows(path, options, columns_of(model.recipe), known=known, id_column=wanted)
         changes["features"] = ids, table
         notes.append(note)
-    _refuse_missing(known, changes, str(chosen.get("missing", "error")))
+    changes["missing"] = chosen.get("missing", "error")
     if tolerance is not None:
         changes["tolerance"] = tolerance
     report = model.update(**changes)
@@ -147,25 +145,3 @@ def _there(path: str, options: TableOptions, column: Any) -> Any:
     if options.header is None and not table.named and column not in table.columns:
         table = Table(path, replace(options, header=True))  # a known name in the first line makes it a header
     return column if column in table.columns else None
-
-
-def _refuse_missing(known: Any, changes: Mapping[str, Any], missing: str) -> None:
-    """Raise if new nodes have no features, unless zeros are allowed."""
-    if "edges" not in changes or missing == "zeros":
-        return
-    import pyarrow as pa
-
-    if "remove_nodes" in changes:  # a node that is removed and comes back is new
-        gone = positions(*same_kind(changes["remove_nodes"], known)) >= 0
-        known = known.filter(pa.array(~gone))
-    ends = pa.concat_arrays(list(changes["edges"][:2])).unique()
-    new = ends.filter(pa.array(positions(*same_kind(known, ends)) < 0))
-    if "features" in changes:
-        new = new.filter(pa.array(positions(*same_kind(changes["features"][0], new)) < 0))
-    if len(new):
-        raise InputError(
-            f"{len(new):,} new node(s) have edges but no features ({listed_values(new)}); add rows with ",
-            Parameter("features"),
-            ", or fill them with zeros: ",
-            Parameter("missing", "zeros"),
-        )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.adjacency import merge_edges
 from nafs.graph.ids import id_column, positions, same_kind
+from nafs.graph.node_columns import listed_values
 from nafs.model.neighbors import NeighborLists, Pairs
 from nafs.readers.summary import edges_line
 
@@ -74,6 +75,19 @@ class Request:
     def leaving(self) -> NDArray[np.int64]:
         """Nodes that are gone afterwards."""
         return self.removed[~self.nodes.alive[self.removed]]
+
+    def refuse_missing(self) -> None:
+        """Raise if new nodes have no features, among them nodes that are removed and come back."""
+        back = self.removed[self.nodes.alive[self.removed]]
+        without = np.setdiff1d(np.concatenate([self.fresh, back]), self.refeatured)
+        if len(without):
+            raise InputError(
+                f"{len(without):,} new node(s) have edges but no features "
+                f"({listed_values(self.nodes.ids.take(without))}); add rows with ",
+                Parameter("features"),
+                ", or fill them with zeros: ",
+                Parameter("missing", "zeros"),
+            )
 
 
 def read_request(

@@ -36,6 +36,7 @@ def from_edges(
     label_column: str | int | None = None,
     text: Sequence[str] = (),
     category: Sequence[str] = (),
+    ignore: Sequence[str] = (),
     directed: bool = False,
     self_loops: bool = False,
     missing: Literal["error", "zeros"] = "error",
@@ -63,6 +64,8 @@ def from_edges(
     text, category : sequences of str
         Columns of ``nodes`` to be read as text or as categories; see
         :func:`nafs.read_graph`.
+    ignore : sequence of str
+        Columns of ``nodes`` that are not used.
     directed, self_loops
         As in :func:`nafs.graph.read_adjacency`; by default edges are undirected. The weights of repeated
         edges add up; of an edge listed in both directions, the larger weight counts.
@@ -86,7 +89,15 @@ def from_edges(
     table = None
     if nodes is not None:
         table = node_table(
-            nodes, listed.ids, id_column, features, label_column, "nodes", text=text, category=category
+            nodes,
+            listed.ids,
+            id_column,
+            features,
+            label_column,
+            "nodes",
+            text=text,
+            category=category,
+            ignore=ignore,
         )
     separate = None
     if labels is not None:
@@ -161,17 +172,21 @@ def node_table(
     where: str,
     text: Sequence[str] = (),
     category: Sequence[str] = (),
+    ignore: Sequence[str] = (),
 ) -> NodeTable:
     """Ids, features and labels of a frame with one row per node."""
     table, index = with_index(table_of(nodes, where), where)
     names = [name for name in table.column_names if index is None or name != index.column]
     key = choose_id(names, lambda name: table[name], known, index=index, wanted=id_column, where=where)
     others = [name for name in names if name != key]
+    left_out = {str(pick(names, name, "columns to ignore", where)) for name in ignore}
+    others = [name for name in others if name not in left_out]
     label = pick(names, label_column, "labels", where) or label_name(others)
     if features is None:
         columns = [name for name in others if name != label]
     else:
-        columns = [str(pick(names, name, "features", where)) for name in features]
+        wanted = [str(pick(names, name, "features", where)) for name in features]
+        columns = [name for name in wanted if name not in left_out]
     ids = as_ids(table[key], f"{where}: column {key!r}")
     matrix = feature_names = encoder = None
     if columns and (text or category or needs_encoding(table.select(columns))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from nafs._support.printable import printable
 from nafs.graph import Features, Graph
 from nafs.readers.dialect import is_number
 from nafs.tables import Balance, TableEncoder, balance
+from nafs.tables.kinds import looks_like_dates, read_values
 
 MOST_LINES = 12  # columns that a note describes
 _MARKERS = ["", "na", "n/a", "nan", "null", "none", "-", "?"]  # of a missing number
@@ -65,6 +67,9 @@ def encode(
             table = table.set_column(place, name, _without_markers(table[name]))
             _refuse_typing_errors(table[name], name, where)
     encoder = TableEncoder.fit(table, text=text, category=category)
+    for encoding in encoder.encodings:
+        if encoding.column not in forced and encoding.kind in ("category", "text", "ignored"):
+            _refuse_mixed_dates(table[encoding.column], encoding.column, where)
     matrix = sp.csr_array(sp.hstack(encoder.blocks(table), format="csr"), dtype=np.float32)
     if not matrix.count_nonzero():
         done = "; ".join(
@@ -128,6 +133,23 @@ def _refuse_nested(column: Any, name: str, where: str) -> None:
             "missing values; leave it out with ",
             Parameter("ignore"),
         )
+
+
+def _refuse_mixed_dates(column: Any, name: str, where: str) -> None:
+    """Raise where a column holds dates that no single format reads: as words they would mean nothing."""
+    values = read_values(column, "text")
+    if not looks_like_dates(values):
+        return
+    present = [str(value) for value in values if value is not None]
+    shape = {re.sub(r"[a-z]+", "a", re.sub(r"\d+", "9", value.lower())): value for value in reversed(present)}
+    examples = ", ".join(repr(value[:40]) for value in list(reversed(shape.values()))[:3])
+    raise InputError(
+        f"{where}: column {name!r} holds dates that do not share one format ({examples}); write all of them "
+        "in one format, such as 2024-12-31, leave the column out with ",
+        Parameter("ignore"),
+        ", or say that it holds words with ",
+        Parameter("category"),
+    )
 
 
 def _without_markers(column: Any) -> Any:

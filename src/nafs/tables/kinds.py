@@ -6,6 +6,7 @@ same functions read the values when an encoder is fitted and when it encodes new
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,11 @@ _FEW = 40  # number of distinct values; columns with fewer are categories
 _WORDS = 1.5  # words per value on average; columns with more are text
 _DIFFERENT = 0.95  # from this share of distinct values on, single words count as ids
 _NUMERIC, _DATE = "numeric", "datetime"  # skrub's names
+_DATES = re.compile(  # with a year of four digits, first or last
+    r"(19|20)\d\d([-/. ])\d{1,2}\2\d{1,2}\b.*|\d{1,2}([-/. ])\d{1,2}\3(19|20)\d\d\b.*"
+    r"|.*\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b[ .,]*(\d{1,2}[ .,]+)?(19|20)\d\d\b.*",
+    re.IGNORECASE,
+)
 _TRUTH = {"true": "1", "false": "0"}
 
 
@@ -40,11 +46,15 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
     forced : dict
         Kinds that the user chose, by column: "text", "category" or "ignored".
     """
-    kinds, formats = _ask_skrub(table.drop_columns([name for name in table.column_names if name in forced]))
+    numbers = {name for name in table.column_names if name not in forced and _are_numbers(table[name])}
+    known = [name for name in table.column_names if name in forced or name in numbers]
+    kinds, formats = _ask_skrub(table.drop_columns(known))
     columns = []
     for name in table.column_names:
         if name in forced:
             columns.append(Kind(name, forced[name], "as asked"))
+        elif name in numbers:
+            columns.append(Kind(name, "number", "all values are numbers"))
         elif name not in kinds:
             columns.append(Kind(name, "ignored", "no value at all"))
         elif kinds[name] == _DATE:
@@ -54,6 +64,33 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
         else:
             columns.append(_kind_of_words(name, read_values(table[name], "text")))
     return columns
+
+
+def _are_numbers(column: Any) -> bool:
+    """Whether all values are numbers, or true and false, written as text.
+
+    Files hold them as text and frames do not; both must be read alike, years in particular, which skrub takes
+    for dates in text.
+    """
+    import pyarrow as pa
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return False
+    present = [value for value in read_values(column, "text") if value is not None]
+    return bool(present) and all(value.lower() in _TRUTH or _is_number(value) for value in present)
+
+
+def _is_number(value: str) -> bool:
+    try:
+        return np.isfinite(float(value)) and "_" not in value
+    except ValueError:
+        return False
+
+
+def looks_like_dates(values: NDArray[Any]) -> bool:
+    """Whether nearly all words are dates, in whatever format."""
+    present = [value for value in values if value is not None]
+    return bool(present) and sum(bool(_DATES.fullmatch(value)) for value in present) >= 0.9 * len(present)
 
 
 def _ask_skrub(table: Any) -> tuple[dict[str, str], dict[str, str]]:
