@@ -275,3 +275,24 @@ def test_edges_between_clusters_do_not_choose_a_large_number():
     curve = search_clusters(Job.of(graph, Settings.of(n_hops="auto", n_threads=1))).number_curve()
     assert min(curve.values()) >= 0
     assert choose_number(curve) <= 6
+
+
+def test_one_column_has_clusters():
+    ages = np.concatenate([np.full(40, 20.0), np.full(30, 45.0), np.full(20, 80.0)])
+    ages += np.random.default_rng(0).standard_normal(90)
+    clustering = ClusterSearch([(1, ages[:, None])], 3).consensus(3)
+    assert sorted(np.bincount(clustering.labels)) == [20, 30, 40]
+
+
+def test_vectors_that_do_not_differ_have_no_clusters():
+    clustering = ClusterSearch([(1, np.ones((50, 3)))]).cluster("auto")
+    assert clustering.n_clusters == 1
+    assert clustering.doubtful
+    assert "doubtful" in clustering.explain()
+
+
+def test_more_clusters_than_nodes_are_reported():
+    path = Graph(np.eye(5, k=1) + np.eye(5, k=-1))
+    choice = embed(path, n_hops="auto", n_clusters=7).choice
+    assert "5 clusters instead of 7: there are no more nodes" in choice.clustering.explain()
+    assert choice.clustering.n_clusters == 5

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nafs import Graph, InputError, embed
-from nafs.datasets import contextual_sbm, load_dataset, power_law
+from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset, power_law
 from nafs.graph import read_adjacency
 from nafs.links import LinkHead, PairNumbers, ranking_measures, split_links
 from nafs.links.head import NUMBERS
@@ -151,7 +151,13 @@ def test_a_number_that_never_varies_adds_nothing_to_the_score():
     star[0, 1:] = star[1:, 0] = 1
     vectors = np.random.default_rng(0).standard_normal((61, 4))
     embedding = embed(Graph(star, vectors), n_hops="auto", goal="links")
+    assert "links are doubtful" in embedding.choice.explain()
     assert np.abs(embedding.suggest_links(Graph(star, vectors), 10)["score"].to_numpy()).max() < 1000
+
+
+def test_links_that_cannot_be_predicted_are_called_doubtful():
+    embedding = embed(erdos_renyi(300, 0.02, n_features=8, seed=0), n_hops="auto", goal="links")
+    assert "links are doubtful" in embedding.choice.explain()
 
 
 def test_reasons_name_what_a_pair_really_has():

@@ -25,6 +25,7 @@ from nafs.pipeline.decide import AUTO_DIM
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
 FOLDS = 5
+_FEW_LABELS = 50  # below this, the accuracy is a rough estimate
 _MOST_BYTES = 1 << 30  # of an embedding that keeps all columns by default
 _MOST_LABELLED = 1 << 24  # values of the labelled rows of one
 _VALUES = 1 << 22  # per block of rows
@@ -183,6 +184,9 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
             f"accuracy on held-out labels {accuracy:.3f} ± {deviation:.3f} "
             f"(always guessing the largest class: {chance:.3f})"
         )
+        if len(nodes) < _FEW_LABELS:
+            margin = 1 / np.sqrt(len(nodes))
+            notes.append(f"this rests on {len(nodes)} labels only: the accuracy may be off by {margin:.2f}")
         if accuracy < chance + 0.02:
             notes.append("this is no better than guessing: do not trust the predictions")
     model = LogisticRegression(C=strength, max_iter=1000).fit(points, codes)

@@ -91,7 +91,7 @@ class Clustering:
     @property
     def doubtful(self) -> bool:
         """Whether the candidates hardly agree more than by chance, so that the clusters may not be there."""
-        return self.agreement - self.by_chance < DOUBTFUL * (1 - self.by_chance)
+        return self.agreement - self.by_chance <= DOUBTFUL * (1 - self.by_chance)
 
     def explain(self) -> str:
         """The reasons, one line each."""
@@ -164,7 +164,8 @@ class ClusterSearch:
         self._edges: Edges | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
         most = NUMBERS[-1] if most_clusters is None else most_clusters
-        for hop, matrix in sweep:
+        for hop, embedding in sweep:
+            matrix = embedding if embedding.shape[1] > 1 else _with_constant(embedding)
             if not self.hops:
                 self.n_nodes = len(matrix)
                 self.sample = _draw(len(matrix), max(sample, 10 * most), graph)
@@ -242,7 +243,12 @@ class ClusterSearch:
                 f" must be from 1 to the number of nodes, {self.n_nodes}; got {n_clusters}",
             )
         candidates, hops, heads = self.candidates(n_clusters, seed)
+        split = (candidates != candidates[:, :1]).any(axis=1)
+        if split.any() and not split.all():  # partitions with one cluster agree, and say nothing
+            candidates, hops, heads = candidates[split], hops[split], heads[split]
         uneven = heads == "absorbed"
+        if uneven.all():
+            uneven = np.zeros_like(uneven)
         winner = self._vote(candidates[~uneven], n_clusters)
         preferred = False
         if uneven.any():
@@ -252,14 +258,14 @@ class ClusterSearch:
         hop, labels = self._settle(winner.labels, n_clusters)
         sampled = labels if self.sample is None else labels[self.sample]
         indices = np.array([rand_index(sampled, candidate, n_clusters) for candidate in candidates])
-        curve = {count: float(indices[hops == count].mean()) for count in self.hops}
+        curve = {count: float(indices[hops == count].mean()) for count in self.hops if count in hops}
         agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
         by_chance = agreement_by_chance(self._some_hops(), n_clusters)
         present = np.unique(labels)
         stability = overlaps(sampled, candidates, n_clusters)[present]
         reasons = [
             f"{len(candidates)} clusterings of the graph ({_count(len(self.hops), 'number')} of hops, "
-            f"several methods) were combined into one; {agreeing} of them are close to it, and the mean "
+            f"several methods) were combined into one; {_are(agreeing)} close to it, and the mean "
             f"agreement of all with it (adjusted Rand index) is {agreement:.2f}, where {by_chance:.2f} would "
             "be expected without any clusters",
             f"{_count(hop, 'hop')}: where clusters of a single embedding come closest to the combined ones",
@@ -282,7 +288,7 @@ class ClusterSearch:
             stability,
             curve,
         )
-        if clustering.doubtful:
+        if clustering.doubtful and n_clusters > 1:
             reasons.append(
                 "these clusters are doubtful: the clusterings hardly agree more than they would on data "
                 "without clusters"
@@ -345,6 +351,15 @@ class ClusterSearch:
             rows = self._all_rows[hop][begin : begin + (1 << 16), : 2 * n_clusters]
             labels[begin : begin + len(rows)] = model.predict(unit_rows(rows.astype(np.float32)))
         return hop, labels
+
+
+def _with_constant(column: NDArray[Any]) -> NDArray[Any]:
+    """A single column, beside a constant: rows of one number have no direction, rows of both have."""
+    return np.column_stack([column, np.full(len(column), np.std(column) or 1, column.dtype)])
+
+
+def _are(number: int) -> str:
+    return f"{number} of them {'is' if number == 1 else 'are'}"
 
 
 def _count(number: int, noun: str) -> str:

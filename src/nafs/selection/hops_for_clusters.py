@@ -6,6 +6,8 @@ One sweep over a few leading directions of the features gives an embedding for e
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from nafs._support.budget import check_limit, program_bytes
@@ -43,12 +45,17 @@ def search_clusters(question: Question) -> ClusterSearch:
 
 def choose_for_clusters(question: Question) -> Choice:
     """The clusters that most partitions agree on, and the number of hops that reproduces them best."""
-    clustering = search_clusters(question).cluster(_wanted(question), question.preparations.seed)
+    wanted, requested = _wanted(question), question.preparations.n_clusters
+    clustering = search_clusters(question).cluster(wanted, question.preparations.seed)
+    reasons = clustering.reasons
+    if isinstance(requested, int) and requested != wanted:
+        reasons += (f"{wanted} clusters instead of {requested}: there are no more nodes",)
+        clustering = replace(clustering, reasons=reasons)
     return Choice(
         clustering.n_hops,
         question.preprocessing,
         question.centers[0],
-        clustering.reasons,
+        reasons,
         clustering.curve,
         clustering=clustering,
     )

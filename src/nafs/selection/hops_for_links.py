@@ -15,6 +15,7 @@ from nafs.selection.reduction import reduce
 
 HEAD_COLUMNS = 256  # leading directions of the features that the head is fitted with
 HIDDEN = 0.05  # share of the edges in each of the two hidden sets
+DOUBTFUL = 0.6  # AUC on hidden edges below which suggestions are doubtful
 MOST_HIDDEN = 10_000  # edges per set; enough to measure the AUC to a third of a percentage point
 
 
@@ -54,6 +55,13 @@ def choose_for_links(question: Question) -> Choice:
         f"{hops} hop{'' if hops == 1 else 's'}, center {center}, {score} score: the best AUC, {value:.3f}, "
         f"on {int(truth.sum()):,} hidden edges, with up to {max(curve)} hops tried"
     )
+    reasons = [why]
+    n_hidden = int(truth.sum())
+    chance = 0.5 + 3 / np.sqrt(6 * n_hidden)  # three standard errors above guessing
+    if value < max(DOUBTFUL, chance):
+        reasons.append(
+            f"links are doubtful: an AUC of {value:.3f} on {n_hidden:,} edges is hardly better than guessing"
+        )
     groups = (
         np.concatenate([split.validation, split.test]),
         np.concatenate([split.validation_none, split.test_none]),
@@ -63,8 +71,8 @@ def choose_for_links(question: Question) -> Choice:
     fitting = head_nbytes(visible, centred.shape[1], sum(map(len, groups)))
     ((_, matrix),) = question.sweep(visible, centred, (hops,), held=visible.nbytes + narrow.nbytes + fitting)
     head = LinkHead.fit(PairNumbers(visible, matrix), *groups)
-    weights = f"weights of the link head: {head.explain()}"
-    return Choice(hops, question.preprocessing, center, (why, weights), curve, score, head=head)
+    reasons.append(f"weights of the link head: {head.explain()}")
+    return Choice(hops, question.preprocessing, center, tuple(reasons), curve, score, head=head)
 
 
 def _split(graph: Graph, share: float) -> LinkSplit:
