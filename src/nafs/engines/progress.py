@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 class Progress(NamedTuple):
     """Progress of a run. ``done`` and ``total`` count rows over all hops, r's, panels and passes.
 
-    ``step`` is "smooth", "measure" in the first of two passes over a panel of columns, or "step" in rounds of
-    two hops. The memory engine also makes two passes for small graphs with many features; see
-    :mod:`nafs.engines.cached`.
+    ``step`` is "smooth", or "measure" in the first of two passes over a panel of columns. The memory engine
+    also makes two passes for small graphs with many features; see :mod:`nafs.engines.cached`.
     """
 
     done: int
@@ -70,12 +69,13 @@ class Report:
         if self.progress is None or not task.hops:
             return None
         callback, start = self.progress, self.done
+        step = "measure" if task.kind == "measure" else "smooth"
 
         def tick(rows: int) -> None:
             hop = task.hops[min((self.done - start) // self.n_nodes, len(task.hops) - 1)]
             self.done += rows
             _kernel.release_threads()
-            callback(Progress(self.done, self.total, hop, self.n_hops, (r,), task.panel, n_panels, task.kind))
+            callback(Progress(self.done, self.total, hop, self.n_hops, (r,), task.panel, n_panels, step))
 
         return tick
 
