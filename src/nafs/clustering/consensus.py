@@ -4,7 +4,9 @@ Candidates come from every head at every number of hops of one sweep. None of th
 no criterion that is computed from the graph alone picks the right one: modularity prefers clusters of even
 size, assortativity prefers too many hops, the variance that clusters explain prefers too few. But wrong
 partitions are wrong in different ways. Each candidate therefore votes with a weight: its mean agreement
-(adjusted Rand index) with all others times its assortativity, both to the fourth power.
+(adjusted Rand index) with all others times its assortativity, both to the fourth power, times the squared
+share of the variance of the least smoothed embedding that its clusters explain. Assortativity rises with the
+number of hops and that share falls, so that together they favour neither many hops nor few.
 
 Most heads split a group that holds half of the graph, and would outvote those that do not. If there are
 several numbers of hops, the candidates of the head ``absorbed``, which can leave such a group whole,
@@ -35,6 +37,7 @@ from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
 from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
+from nafs.clustering.kmeans import explained_variance
 from nafs.clustering.number import NUMBERS, ROWS, choose_number, number_curve
 from nafs.graph import Adjacency
 
@@ -45,6 +48,7 @@ _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _POWER = 4  # exponent of agreement and assortativity in the weight of a vote
 _UNRELATED = 0.1  # assortativity below which edges are assumed to say nothing about clusters
+_UNEXPLAINED = 1e-3  # smallest share of the variance that counts
 _STEPS = 50  # of the last mixture
 _BLOCK = 1 << 14  # rows multiplied at a time
 
@@ -135,7 +139,8 @@ class ClusterSearch:
         The heads that produce candidates. Set it to leave some out and see what they contribute. At least one
         head besides ``absorbed`` is needed, and ``merged`` works only with a graph.
     weigh_by_edges : bool
-        Whether votes are weighted by the assortativity of the candidates.
+        Whether votes are weighted by the assortativity of the candidates, balanced by the variance that they
+        explain.
 
     Examples
     --------
@@ -318,13 +323,16 @@ class ClusterSearch:
         return np.array(labels), np.array(hops), np.array(heads)
 
     def _vote(self, candidates: Labels, n_clusters: int) -> _Winner:
-        """The vote of the candidates, weighted by agreement and, if there are edges, assortativity."""
+        """The vote of the candidates, weighted by agreement and, if there are edges, by how they fit them."""
         mean = pairwise_agreement(candidates, n_clusters).sum(axis=1) - 1
         quality = np.maximum(mean / max(1, len(candidates) - 1), 1e-9)
         edges = self._edges
         if edges is not None and self.weigh_by_edges:
             tables = (edges.table(candidate, n_clusters) for candidate in candidates)
             quality *= np.maximum([assortativity_of(table) for table in tables], _UNRELATED)
+            rows = next(iter(self.hops.values())).unit(4 * n_clusters)
+            shares = [explained_variance(rows, candidate, n_clusters) for candidate in candidates]
+            quality *= np.sqrt(np.maximum(shares, _UNEXPLAINED))
         weights = (quality / quality.max()) ** _POWER
         labels = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
         agreement = float(np.mean([rand_index(labels, partition, n_clusters) for partition in candidates]))

@@ -112,6 +112,23 @@ def centers_of(
     return (members @ points) / np.maximum(sizes, 1)[:, None], sizes
 
 
+def explained_variance(points: NDArray[Any], clusters: NDArray[np.int64], n_clusters: int) -> float:
+    """The share of the variance of points that lies between clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.kmeans import explained_variance
+    >>> explained_variance(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([0, 0, 1, 1]), 2)
+    1.0
+    """
+    mean = points.mean(axis=0, dtype=np.float64)
+    means, sizes = centers_of(points, clusters, n_clusters)
+    between = float(sizes @ ((means - mean) ** 2).sum(axis=1))
+    total = float(((points - mean) ** 2).sum())
+    return between / total if total > 0 else 0.0
+
+
 def kmeans_of_products(products: NDArray[Any], n_clusters: int, seed: int, n_init: int) -> NDArray[np.int64]:
     """The clusters of least inertia among several starts.
 

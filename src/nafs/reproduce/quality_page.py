@@ -12,6 +12,7 @@ from nafs.reproduce.quality_noise import rows_of
 from nafs.reproduce.store import Store, Values
 
 SEEDS = 10
+TOLERANCES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15)
 # Goals, set before the measurements.
 AIMS: dict[str, dict[str, tuple[float, ...]]] = {
     "clustering": {
@@ -39,6 +40,7 @@ AIMS: dict[str, dict[str, tuple[float, ...]]] = {
 def update_page(text: str, store: Store) -> str:
     """The page with its tables generated from the measured cells."""
     tables = {"numbers": _numbers(store), "noise": _noise(store), "halves": _halves(store)}
+    tables["tolerances"] = _tolerances(store)
     for task in TASKS:
         tables[task.name] = _auto(store, task)
         tables[f"{task.name}-steps"] = _steps(store, task, task.metrics[:3])
@@ -135,6 +137,25 @@ def _numbers(store: Store) -> list[str]:
             doubtful = "yes" if store[key].get("doubtful", [0.0])[0] else "no"
             rows.append([name, str(classes), str(chosen), within, *shown, doubtful])
     return markdown(["data set", "classes", "chosen", "within 2", "agreement", "by chance", "doubtful"], rows)
+
+
+def _tolerances(store: Store) -> list[str]:
+    """How often the number of clusters is within 2 of the classes if another share of the best is enough."""
+    rows = []
+    for tolerance in TOLERANCES:
+        row = ["the best" if tolerance == 0 else f"within {100 * tolerance:g} %"]
+        for names in HALVES.values():
+            measured = [store[number_key(name)] for name in names if number_key(name) in store]
+            hits = sum(abs(_chosen(values, tolerance) - values["classes"][0]) <= 2 for values in measured)
+            row.append(f"{hits} of {len(measured)}")
+        rows.append(row)
+    return markdown(["smallest number whose rating is", *HALVES], rows)
+
+
+def _chosen(values: Values, tolerance: float) -> float:
+    best = max(values["curve"])
+    pairs = zip(values["numbers"], values["curve"], strict=True)
+    return min(number for number, rating in pairs if rating >= (1 - tolerance) * best)
 
 
 def _noise(store: Store) -> list[str]:
