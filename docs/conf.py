@@ -18,10 +18,10 @@ copyright = "the nafs developers, Apache-2.0"  # noqa: A001 - the name that Sphi
 release = version = version_of("nafs")
 
 extensions = [
+    "formulas",
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "mathml",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
@@ -47,7 +47,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
 }
 smartquotes = False  # "--labels" must not become a dash
-html_math_renderer = "mathml"
+html_math_renderer = "drawn"
 html_static_path = ["_static"]
 html_css_files = ["nafs.css"]
 html_theme = "pydata_sphinx_theme"
