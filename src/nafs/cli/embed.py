@@ -160,7 +160,7 @@ def _announce(run: Run, decision: Decision) -> None:
     elif problem.resume:
         run.notes.append(f"there was no run to resume in {problem.work_dir}: started from the beginning")
     where = "" if decision.plan.engine == "memory" else f" in {problem.work_dir or 'a temporary folder'}"
-    run.say(f"{decision.plan.explain()} besides graph and program{where}")
+    run.say(f"{decision.plan.explain()}{where}")
 
 
 def _execute(run: Run, decision: Decision) -> Outcome:

@@ -164,12 +164,13 @@ class Plan:
         Examples
         --------
         >>> from nafs.engines.base import Plan
-        >>> Plan("disk", 30_000_000, 2_000_000, "2 panels of up to 16 columns").explain()
-        'disk engine, 2 panels of up to 16 columns: 30 MB of memory, up to 2 MB of disk'
+        >>> Plan("disk", 30_000_000, 2_000_000, "2 panels of 16 columns").explain()
+        'disk engine, 2 panels of 16 columns: 30 MB of memory besides graph and program, up to 2 MB of disk'
         """
         disk = f", up to {show_bytes(self.disk_bytes)} of disk" if self.disk_bytes else ""
         each = " for each worker" if self.workers > 1 else ""
-        return f"{self.engine} engine, {self.strategy}: {show_bytes(self.nbytes)} of memory{each}{disk}"
+        memory = f"{show_bytes(self.nbytes)} of memory besides graph and program{each}"
+        return f"{self.engine} engine, {self.strategy}: {memory}{disk}"
 
 
 @dataclass
