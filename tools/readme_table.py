@@ -1,6 +1,7 @@
 """Write the measured figures of the README from docs/data: python tools/readme_table.py.
 
-Quality comes from reproduction.json (``nafs reproduce``), speed from performance.json (``python
+Quality comes from reproduction.json (``nafs reproduce``) and, where everything is chosen automatically, from
+quality.json (``nafs reproduce quality``), speed from performance.json (``python
 benchmarks/run.py peers``). A system without a measured cell gets a dash.
 """
 
@@ -29,6 +30,12 @@ SYSTEMS = (
     ("GCN", "GCN", "training, labels"),
     ("DAGNN", "DAGNN", "training, labels"),
 )
+# Name of the automatic choice in the cells of each task.
+AUTO = {
+    "links": "+ link head: auto",
+    "clustering": "+ consensus over hops: auto",
+    "classification": "+ the three best on validation nodes: auto",
+}
 TASKS = (("links", "AUC"), ("clustering", "NMI"), ("classification", "ACC"))
 
 
@@ -40,20 +47,32 @@ def main() -> None:
 def readme() -> str:
     """The README with its figures generated again."""
     cells = json.loads((ROOT / "docs/data/reproduction.json").read_text(encoding="utf-8"))
+    chosen = json.loads((ROOT / "docs/data/quality.json").read_text(encoding="utf-8"))
     lines = json.loads((ROOT / "docs/data/performance.json").read_text(encoding="utf-8"))
     before, start, after_start = README.read_text(encoding="utf-8").partition(START)
     _, end, after = after_start.partition(END)
     if not (start and end):
         raise SystemExit(f"README.md must have the marks {START.strip()} and {END.strip()}")
-    return before + start + "\n".join([*table(cells), "", *speed(lines)]) + "\n" + end + after
+    return before + start + "\n".join([*table(cells, chosen), "", *speed(lines)]) + "\n" + end + after
 
 
-def table(cells: dict[str, Any]) -> list[str]:
+def table(cells: dict[str, Any], chosen: dict[str, Any]) -> list[str]:
     """Quality and CPU time of every system that has at least one cell."""
     rows = [
         "| on Cora | the vectors need | links, AUC | clusters, NMI | classes, accuracy | CPU time |",
         "|---|---|---|---|---|---|",
     ]
+    figures = [
+        shown(
+            [
+                value
+                for record in records_of(chosen, f"quality/{task}", AUTO[task])
+                for value in record[measure]
+            ]
+        )
+        for task, measure in TASKS
+    ]
+    rows.append(f"| {' | '.join(('**nafs**, everything `auto`', 'nothing', *figures, '–'))} |")
     for system, title, needs in SYSTEMS:
         values = {task: values_of(cells, task, system) for task, _ in TASKS}
         if any(values.values()):
@@ -66,9 +85,13 @@ def table(cells: dict[str, Any]) -> list[str]:
 
 def values_of(cells: dict[str, Any], task: str, system: str) -> list[dict[str, Any]]:
     """The measured values of a system, one record for each seed or split."""
+    return [record for record in records_of(cells, task, system) if "cpu" in record]
+
+
+def records_of(cells: dict[str, Any], task: str, system: str) -> list[dict[str, Any]]:
+    """The values of all cells of a system in a task."""
     prefix = f"{task}/{GRAPH}/{system}/"
-    records = [cell["values"] for key, cell in cells.items() if key.startswith(prefix)]
-    return [record for record in records if "cpu" in record]
+    return [cell["values"] for key, cell in cells.items() if key.startswith(prefix)]
 
 
 def shown(values: list[float]) -> str:
