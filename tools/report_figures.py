@@ -4,8 +4,8 @@
     python tools/report_figures.py pages     # whole pages: seconds to write, size, time to open in Chromium
 
 Seconds of the clock depend on what else the machine does; CPU seconds, summed over the threads, hardly do.
-Measurements are kept in docs/data/report.json, so that an interrupted run resumes where it stopped; delete
-entries to measure them again. NAFS_DATA_HOME is needed.
+Measurements are kept in docs/data/report.json, so that an interrupted run resumes where it stopped; with
+--again, what was measured before is measured again. NAFS_DATA_HOME is needed.
 """
 
 from __future__ import annotations
@@ -130,9 +130,13 @@ def opened(path: Path) -> dict[str, float]:
 def main(names: list[str]) -> int:
     """Write the requested tables."""
     tables = {"layouts": layouts, "pages": pages}
+    again, names = "--again" in names, [name for name in names if name != "--again"]
     if not names or set(names) - set(tables):
         print(f"choose from {', '.join(tables)}")
         return 2
+    if again and KEPT.exists():
+        kept = {table: lines for table, lines in json.loads(KEPT.read_text()).items() if table not in names}
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
     for name in names:
         block = "\n".join(tables[name]())
         marked = re.compile(rf"(<!-- {name}: begin -->\n).*?(\n<!-- {name}: end -->)", re.S)

@@ -227,8 +227,8 @@ def test_the_replay_places_nodes_beyond_its_sample(monkeypatch):
     assert places.shape == (2, len(replay["steps"]), 2, 60)
     for item, planes in zip(replay["maps"], places, strict=True):
         for exact, (x, y) in zip(item["positions"], planes, strict=True):
-            apart = np.column_stack([x, y])[replay["nodes"]] - exact / 257
-            assert np.median(np.abs(apart)) < 2, "nodes of the sample are placed where they are"
+            apart = np.column_stack([x, y])[replay["nodes"]] - exact / 516
+            assert np.median(np.abs(apart)) < 1, "nodes of the sample are placed where they are"
     monkeypatch.setattr("nafs.report.contents.DETAILED", 10)
     assert "others" not in collect(embedding, graph)["replay"], "too many nodes for a file"
     assert "others" in collect(embedding, graph, details=False)["replay"], "a server sends them"

@@ -20,14 +20,14 @@ export function buildReplay(data, state, map, onChange) {
     if (absent) at("hopnote").textContent = level(`${cut(data.ids[state.selected], 24)} is not among the ${count(replay.nodes.length)} nodes of these maps; nafs explore --port 8000 follows every node.`);
     slider.setAttribute("aria-valuetext", `${replay.steps[step()]} hops`);
   };
-  // Places on a map: those of the sample, then those of the added nodes in 8 bits, as differences from step to step.
+  // Places on a map: those of the sample, then those of the added nodes in 7 bits, as differences from step to step.
   const positions = (one, i) => {
     const { length } = replay.nodes, places = new Uint16Array(2 * (length + added.length));
     places.set(one.positions[step()]);
     added.forEach((node, j) => [0, 1].forEach(axis => {
       let place = 0;
       for (let k = 0; k <= step(); k++) place += replay.others[(2 * (i * replay.steps.length + k) + axis) * data.n + node];
-      places[2 * (length + j) + axis] = 257 * (place & 255);
+      places[2 * (length + j) + axis] = 516 * (place & 127);
     }));
     return places;
   };

@@ -115,12 +115,12 @@ def _anchors(
 def _followed(
     sampled: NDArray[np.float64], apart: NDArray[np.float16], near: NDArray[np.uint16]
 ) -> NDArray[np.uint8]:
-    """Places of all nodes on the map of a sample, in 8 bits: first all x, then all y."""
+    """Places of all nodes on the map of a sample, in 7 bits: first all x, then all y."""
     followed = np.empty((2, len(near)), np.uint8)
     for begin in range(0, len(near), _BLOCK):
         part = slice(begin, begin + _BLOCK)
         places, _ = between_anchors(apart[part].astype(np.float64), sampled[near[part]])
-        followed[:, part] = np.minimum(in_square(places, sampled) * 256, 255).T.astype(np.uint8)
+        followed[:, part] = np.rint(in_square(places, sampled) * 127).T.astype(np.uint8)
     return followed
 
 
