@@ -170,6 +170,7 @@ def test_the_order_can_be_interrupted():
 
 
 def test_a_saved_order_is_used_again_and_changes_no_bit(tmp_path, monkeypatch):
+    pytest.importorskip("typer", reason="the command line writes the order")
     graph = power_law(3000, average_degree=8, n_features=4, seed=5)
     graph.save(tmp_path / "plain")
     target = tmp_path / "ordered"
