@@ -26,29 +26,32 @@ class Limits:
 class Latest:
     def __init__(
         self,
-        nodes: NDArray[np.int32],
-        position: NDArray[np.int32],
+        places: NDArray[np.int32],
         values: NDArray[np.float32],
         peaks: NDArray[np.float32],
         halves: NDArray[np.uint16] | None,
         units: NDArray[np.float32],
     ) -> None: ...
 
+class Reached:
+    def __init__(self) -> None: ...
+    @property
+    def rows(self) -> NDArray[np.int32]: ...
+
 def reach(
     readers: Lists,
     rows: NDArray[np.int32],
     sizes: NDArray[np.float32],
     inverse_degree: NDArray[np.float32],
+    first: NDArray[np.int32],
     forced: NDArray[np.uint8],
     limits: Limits,
     hop: int,
     tolerance: float,
-    sums: NDArray[np.float32],
     threads: int,
-) -> NDArray[np.int32]: ...
+) -> Reached: ...
 def differences(
-    lists: Lists,
-    rows: NDArray[np.int32],
+    reached: Reached,
     always: int,
     latest: Latest,
     inverse_degree: NDArray[np.float32],
@@ -81,10 +84,10 @@ def apply(
     rows: NDArray[np.int32],
     where: NDArray[np.int32],
     differences: list[NDArray[np.float32]],
-    lists: Lists,
+    last: Reached,
     latest: Latest,
     inverse_degree: NDArray[np.float32],
-    reached: NDArray[np.uint8],
+    reached: NDArray[np.int32],
     extra: NDArray[np.int32],
     edges: NDArray[np.float32],
     limits: Limits,

@@ -32,6 +32,7 @@ from nafs.smoothing.weightings import weighting_named
 
 _LAST = 0.58  # share of the tolerance that goes to the last hop
 _EARLIER = 0.25  # of each hop before, as a share of the hop after it
+PAIR = 32  # bytes of memory for each entry along which differences are pushed
 _BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 
 
@@ -103,7 +104,7 @@ class Spread:
     """
 
     hops: list[Differences]
-    reached: NDArray[np.int32]
+    reached: _updates.Reached
     from_edges: NDArray[np.float32]
 
 
@@ -112,12 +113,9 @@ class Spreading:
 
     def __init__(self, kept: Kept, method: Method, n_threads: int = 1) -> None:
         self.method, self.n_threads = method, n_threads
-        groups = len(method.r)
         self._position = np.full(kept.capacity, -1, np.int32)
-        self._peaks = np.zeros(kept.capacity, np.float32)
         self._forced = np.zeros(kept.capacity, np.uint8)
         self._buffers: dict[int, tuple[NDArray[np.float32], NDArray[np.uint16]]] = {}
-        self._sums = np.zeros((kept.capacity, -(-(groups + 1) // 8) * 8), np.float32)
 
     def follow(
         self,
@@ -157,24 +155,26 @@ class Spreading:
         around = LISTED * entries + row * (2 * min(entries, kept.capacity) + 3 * len(rewired))
         work.hold(len(change.nodes) * row, for_now=3 * len(change.nodes) * row)
         latest = _first(change, kept)
-        result = Spread([latest], np.zeros(0, np.int32), np.zeros((0, groups * f), np.float32))
+        result = Spread([latest], _updates.Reached(), np.zeros((0, groups * f), np.float32))
         self._forced[rewired] = 1
         try:
             for k, bound in enumerate(tolerances(self.method, tolerance)):
-                work.push(int(readers.counts[latest.nodes].sum()) + len(latest.nodes))
-                reached = _updates.reach(
+                pushed = int(readers.counts[latest.nodes].sum()) + len(latest.nodes)
+                work.push(pushed)
+                work.hold(0, for_now=PAIR * pushed)
+                reach = _updates.reach(
                     who_reads,
                     latest.nodes,
                     latest.sizes,
                     kept.inverse_degree,
+                    rewired,
                     self._forced,
                     limits,
                     k,
                     bound,
-                    self._sums,
                     self.n_threads,
                 )
-                reached = np.concatenate([rewired, reached])
+                reached = reach.rows
                 work.follow(int(lists.counts[reached].sum()), len(reached), hops - k)
                 last = k == hops - 1
                 changed = sum(len(hop.nodes) for hop in result.hops) + len(reached)
@@ -184,7 +184,7 @@ class Spreading:
                 work.hold(held, for_now=around)
                 from_edges = self._from_changed_edges(change, kept, own_lists, k)
                 if last:
-                    result.reached, result.from_edges = reached, from_edges
+                    result.reached, result.from_edges = reach, from_edges
                     break
                 values, halves = self._buffers_of(k, len(reached), groups * f)
                 units = np.empty(len(reached), np.float32)
@@ -192,10 +192,9 @@ class Spreading:
                 peaks = np.empty(len(reached), np.float32)
                 followed = np.empty(len(reached), np.uint8)
                 _updates.differences(
-                    own_lists,
-                    reached,
+                    reach,
                     len(rewired),
-                    self._latest(latest),
+                    _for_kernel(latest),
                     kept.inverse_degree,
                     from_edges,
                     limits,
@@ -209,26 +208,23 @@ class Spreading:
                     followed,
                     self.n_threads,
                 )
-                self._position[latest.nodes] = -1
                 places = np.flatnonzero(followed).astype(np.int32)
                 latest = Differences(
                     reached[places], places, values, sizes[places], peaks[places], halves, units
                 )
                 result.hops.append(latest)
         except BaseException:
-            self._position[:], self._sums[:] = -1, 0
+            self._position[:] = -1
             raise
         finally:
             self._forced[rewired] = 0
         return result
 
-    def apply(
-        self, result: Spread, change: Change, kept: Kept, lists: NeighborLists, *, tolerance: float
-    ) -> NDArray[np.int32]:
+    def apply(self, result: Spread, change: Change, kept: Kept, *, tolerance: float) -> NDArray[np.int32]:
         """Follow the last hop, and add all differences to states and embedding; returns the changed nodes."""
         method, hops = self.method, kept.states.shape[1]
         chosen = np.zeros(kept.capacity, bool)
-        for part in (*(hop.nodes for hop in result.hops), result.reached):
+        for part in (*(hop.nodes for hop in result.hops), result.reached.rows):
             chosen[part] = True
         rows = np.flatnonzero(chosen).astype(np.int32)
         at = self._position  # of a node in rows
@@ -237,8 +233,8 @@ class Spreading:
         earlier_hops = result.hops[1:]
         for k, hop in enumerate(earlier_hops):
             where[at[hop.nodes], k] = hop.places
-        reached = np.zeros(len(rows), np.uint8)
-        reached[at[result.reached]] = 1
+        reached = np.full(len(rows), -1, np.int32)
+        reached[at[result.reached.rows]] = np.arange(len(result.reached.rows), dtype=np.int32)
         extra, renewed = np.full(len(rows), -1, np.int32), np.zeros(len(rows), np.uint8)
         if hops:
             extra[at[change.rewired]] = np.arange(len(change.rewired), dtype=np.int32)
@@ -250,8 +246,8 @@ class Spreading:
             rows,
             where,
             [hop.values for hop in earlier_hops],
-            lists.for_kernel(),
-            self._latest(latest),
+            result.reached,
+            _for_kernel(latest),
             kept.inverse_degree,
             reached,
             extra,
@@ -272,15 +268,7 @@ class Spreading:
             touched,
             self.n_threads,
         )
-        self._position[latest.nodes] = -1
         return rows[touched > 0]
-
-    def _latest(self, latest: Differences) -> _updates.Latest:
-        """The differences of the latest hop for the kernel."""
-        self._position[latest.nodes], self._peaks[latest.nodes] = latest.places, latest.peaks
-        return _updates.Latest(
-            latest.nodes, self._position, latest.values, self._peaks, latest.halves, latest.units
-        )
 
     def _buffers_of(
         self, hop: int, n_rows: int, n_columns: int
@@ -325,6 +313,10 @@ class Spreading:
     def _limits(self, kept: Kept) -> _updates.Limits:
         average = ensemble_named(self.method.ensemble).averages
         return _updates.Limits(kept.effect, kept.largest, kept.dropped, average)
+
+
+def _for_kernel(latest: Differences) -> _updates.Latest:
+    return _updates.Latest(latest.places, latest.values, latest.peaks, latest.halves, latest.units)
 
 
 def _first(change: Change, kept: Kept) -> Differences:

@@ -145,7 +145,7 @@ def _apply(
 ) -> NDArray[np.int32]:
     """Add the differences to the states and the embedding; returns the nodes that changed."""
     kept = store.kept
-    rows = store.spreading.apply(spread, change, kept, store.lists, tolerance=tolerance)
+    rows = store.spreading.apply(spread, change, kept, tolerance=tolerance)
     for array in (kept.states, kept.weights, kept.embedding, kept.largest, kept.dropped):
         array[request.leaving] = 0
     kept.effect[request.leaving] = 1

@@ -105,93 +105,80 @@ struct LimitArrays {
   }
 };
 
-nb::ndarray<nb::numpy, int32_t, nb::ndim<1>> run_reach(
-    const ListArrays& readers, Array<const int32_t, 1> rows, Array<const float, 2> sizes,
-    Array<const float, 1> inverse_degree, Array<const uint8_t, 1> forced, const LimitArrays& limits,
-    int64_t hop, double tolerance, Array<float, 2> sums, int threads) {
+// Rows that differences reach, with the sources of each, for the next call.
+Reached run_reach(const ListArrays& readers, Array<const int32_t, 1> rows, Array<const float, 2> sizes,
+                  Array<const float, 1> inverse_degree, Array<const int32_t, 1> first,
+                  Array<const uint8_t, 1> forced, const LimitArrays& limits, int64_t hop, double tolerance,
+                  int threads) {
   Reach job;
   const size_t n = readers.starts.size();
-  job.nodes = n, job.groups = sizes.shape(1), job.count = rows.size();
+  job.nodes = n, job.groups = sizes.shape(1), job.count = rows.size(), job.always = first.size();
   job.limits = limits.at(hop, tolerance, n, job.groups);
-  job.line = sums.shape(1);
   require(sizes.shape(0) == rows.size(), "a size for each source");
-  require(inverse_degree.size() >= n && forced.size() >= n && sums.shape(0) >= n && job.line > job.groups,
-          "an entry for each node");
+  require(inverse_degree.size() >= n && forced.size() >= n, "an entry for each node");
   for (size_t s = 0; s < rows.size(); ++s) readers.check_row(rows.data()[s]);
+  for (size_t f = 0; f < first.size(); ++f)
+    require(
+        first.data()[f] >= 0 && static_cast<size_t>(first.data()[f]) < n && forced.data()[first.data()[f]],
+        "the first rows are nodes");
   job.readers = readers.lists;
-  job.rows = rows.data(), job.sizes = sizes.data();
+  job.rows = rows.data(), job.sizes = sizes.data(), job.first = first.data();
   job.inverse_degree = inverse_degree.data(), job.forced = forced.data();
-  job.sums = sums.data();
   job.threads = std::max(1, threads);
-  auto selected = std::make_unique<std::vector<int32_t>>();
-  {
-    nb::gil_scoped_release release;
-    *selected = loops().reach(job);
-  }
-  std::vector<int32_t>* owned = selected.release();
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<int32_t>*>(p); });
-  return {owned->data(), {owned->size()}, owner};
+  nb::gil_scoped_release release;
+  return loops().reach(job);
 }
 
-// The differences of the latest hop, and where those of a node are.
+// The differences of the latest hop: those of the sources in the order of the call to reach.
 struct LatestArrays {
-  Array<const int32_t, 1> nodes, position;
+  Array<const int32_t, 1> places;
   Array<const float, 2> values;
   Array<const float, 1> peaks;
   Maybe<Array<const uint16_t, 2>> halves;
   Array<const float, 1> units;
-  std::vector<uint64_t> differs;
 
-  LatestArrays(Array<const int32_t, 1> nodes_, Array<const int32_t, 1> position_,
-               Array<const float, 2> values_, Array<const float, 1> peaks_,
+  LatestArrays(Array<const int32_t, 1> places_, Array<const float, 2> values_, Array<const float, 1> peaks_,
                Maybe<Array<const uint16_t, 2>> halves_, Array<const float, 1> units_)
-      : nodes(nodes_),
-        position(position_),
-        values(values_),
-        peaks(peaks_),
-        halves(halves_),
-        units(units_),
-        differs(position_.size() / 64 + 1) {
-    require(peaks.size() >= position.size(), "a peak for each node");
+      : places(places_), values(values_), peaks(peaks_), halves(halves_), units(units_) {
+    require(peaks.size() == places.size(), "a peak for each source");
     require(!halves || (halves->shape(0) >= values.shape(0) && halves->shape(1) == values.shape(1) &&
                         units.size() >= values.shape(0)),
             "16 bits for each difference");
-    for (size_t r = 0; r < nodes.size(); ++r) {
-      const int64_t i = nodes.data()[r];
-      require(i >= 0 && static_cast<size_t>(i) < position.size() && position.data()[i] >= 0 &&
-                  position.data()[i] < static_cast<int64_t>(values.shape(0)),
-              "nodes have a row of differences");
-      differs[i >> 6] |= uint64_t{1} << (i & 63);
-    }
+    for (size_t s = 0; s < places.size(); ++s)
+      require(places.data()[s] >= 0 && places.data()[s] < static_cast<int64_t>(values.shape(0)),
+              "sources have a row of differences");
   }
 };
 
-Sources sources(const ListArrays& lists, const Array<const int32_t, 1>& rows, const LatestArrays& latest,
+Sources sources(const Reached& reached, const LatestArrays& latest,
                 const Array<const float, 1>& inverse_degree, int64_t groups, int64_t width) {
-  const size_t n = lists.starts.size();
   require(static_cast<int64_t>(latest.values.shape(1)) == width && groups > 0 && width % groups == 0,
           "differences have a column for each r and feature");
-  require(latest.position.size() >= n && inverse_degree.size() >= n, "an entry for each node");
-  for (size_t r = 0; r < rows.size(); ++r) lists.check_row(rows.data()[r]);
+  for (const int32_t i : reached.rows)
+    require(static_cast<size_t>(i) < inverse_degree.size(), "an entry for each node");
+  for (const int32_t s : reached.sources)
+    require(static_cast<size_t>(s) < latest.places.size(), "a difference for each source");
   Sources from;
   from.groups = groups, from.features = width / groups;
-  from.lists = lists.lists;
-  from.position = latest.position.data(), from.differs = latest.differs.data();
-  from.before = latest.values.data(), from.peaks = latest.peaks.data();
+  from.begins = reached.begins.data(), from.sources = reached.sources.data();
+  from.weights = reached.weights.empty() ? nullptr : reached.weights.data();
+  from.places = latest.places.data(), from.peaks = latest.peaks.data();
+  from.before = latest.values.data();
   from.halves = latest.halves ? latest.halves->data() : nullptr, from.units = latest.units.data();
   from.inverse_degree = inverse_degree.data();
   return from;
 }
 
-void run_differences(const ListArrays& lists, Array<const int32_t, 1> rows, int64_t always,
-                     const LatestArrays& latest, Array<const float, 1> inverse_degree,
-                     Array<const float, 2> edges, const LimitArrays& limits, int64_t hop, double tolerance,
-                     Array<float, 2> out, Array<uint16_t, 2> halves, Array<float, 1> units,
-                     Array<float, 2> sizes, Array<float, 1> peaks, Array<uint8_t, 1> followed, int threads) {
+void run_differences(const Reached& reached, int64_t always, const LatestArrays& latest,
+                     Array<const float, 1> inverse_degree, Array<const float, 2> edges,
+                     const LimitArrays& limits, int64_t hop, double tolerance, Array<float, 2> out,
+                     Array<uint16_t, 2> halves, Array<float, 1> units, Array<float, 2> sizes,
+                     Array<float, 1> peaks, Array<uint8_t, 1> followed, int threads) {
   Differences job;
   const int64_t groups = sizes.shape(1);
-  job.from = sources(lists, rows, latest, inverse_degree, groups, out.shape(1));
-  job.limits = limits.at(hop, tolerance, lists.starts.size(), groups);
+  const std::vector<int32_t>& rows = reached.rows;
+  job.from = sources(reached, latest, inverse_degree, groups, out.shape(1));
+  job.limits = limits.at(hop, tolerance, inverse_degree.size(), groups);
   job.count = rows.size(), job.always = always;
   require(out.shape(0) >= rows.size() && sizes.shape(0) == rows.size() && followed.size() == rows.size() &&
               peaks.size() == rows.size() && halves.shape(0) >= rows.size() &&
@@ -254,9 +241,9 @@ void run_rewired(const ListArrays& lists, Array<const int32_t, 1> rows, int64_t 
 }
 
 void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
-               const std::vector<Array<const float, 2>>& differences, const ListArrays& lists,
+               const std::vector<Array<const float, 2>>& differences, const Reached& last,
                const LatestArrays& latest, Array<const float, 1> inverse_degree,
-               Array<const uint8_t, 1> reached, Array<const int32_t, 1> extra, Array<const float, 2> edges,
+               Array<const int32_t, 1> reached, Array<const int32_t, 1> extra, Array<const float, 2> edges,
                const LimitArrays& limits, double tolerance, Array<const uint8_t, 1> renewed,
                Array<const float, 2> x, Array<const float, 2> scale, Weighting weighting, double floor,
                bool maximum, Array<float, 4> states, Array<float, 3> weights, Array<float, 2> embedding,
@@ -267,7 +254,8 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
   const size_t n = states.shape(0), width = job.groups * job.features, count = rows.size();
   const int64_t before_last = std::max<int64_t>(0, job.hops - 1);
   if (job.hops) {
-    job.last = sources(lists, rows, latest, inverse_degree, job.groups, width);
+    require(inverse_degree.size() >= n, "an entry for each node");
+    job.last = sources(last, latest, inverse_degree, job.groups, width);
     job.limits = limits.at(job.hops - 1, tolerance, n, job.groups);
   } else {
     job.limits.average = limits.average;
@@ -288,6 +276,7 @@ void run_apply(Array<const int32_t, 1> rows, Array<const int32_t, 2> where,
   if (uses_distances(weighting)) job.weights = weights_of(weights, n, job.hops, job.groups);
   for (size_t r = 0; r < count; ++r) {
     require(rows.data()[r] >= 0 && static_cast<size_t>(rows.data()[r]) < n, "rows name nodes");
+    require(reached.data()[r] < static_cast<int64_t>(last.rows.size()), "sources of the last hop");
     require(extra.data()[r] < static_cast<int64_t>(edges.shape(0)), "rows of changed edges are there");
     for (int64_t k = 0; k < before_last; ++k)
       require(where.data()[r * before_last + k] < static_cast<int64_t>(differences[k].shape(0)),
@@ -359,25 +348,34 @@ NB_MODULE(_updates, m) {
              Array<float, 2> dropped,
              bool average) { new (self) LimitArrays{effect, largest, dropped, average}; },
           "effect"_a.noconvert(), "largest"_a.noconvert(), "dropped"_a.noconvert(), "average"_a);
+  nb::class_<Reached>(m, "Reached", "Rows that differences reach, and the sources of each.")
+      .def(nb::init<>())
+      .def_prop_ro(
+          "rows",
+          [](Reached& self) {
+            return nb::ndarray<nb::numpy, const int32_t, nb::ndim<1>>(self.rows.data(), {self.rows.size()},
+                                                                      nb::handle());
+          },
+          nb::rv_policy::reference_internal);
   m.def("reach", &run_reach, "readers"_a, "rows"_a.noconvert(), "sizes"_a.noconvert(),
-        "inverse_degree"_a.noconvert(), "forced"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
-        "sums"_a.noconvert(), "threads"_a,
+        "inverse_degree"_a.noconvert(), "first"_a.noconvert(), "forced"_a.noconvert(), "limits"_a, "hop"_a,
+        "tolerance"_a, "threads"_a,
         "The nodes that differences reach, without those where they are too small to be followed.");
   nb::class_<LatestArrays>(m, "Latest", "The differences of the latest hop.")
-      .def(nb::init<Array<const int32_t, 1>, Array<const int32_t, 1>, Array<const float, 2>,
-                    Array<const float, 1>, Maybe<Array<const uint16_t, 2>>, Array<const float, 1>>(),
-           "nodes"_a.noconvert(), "position"_a.noconvert(), "values"_a.noconvert(), "peaks"_a.noconvert(),
+      .def(nb::init<Array<const int32_t, 1>, Array<const float, 2>, Array<const float, 1>,
+                    Maybe<Array<const uint16_t, 2>>, Array<const float, 1>>(),
+           "places"_a.noconvert(), "values"_a.noconvert(), "peaks"_a.noconvert(),
            "halves"_a.noconvert().none(), "units"_a.noconvert());
-  m.def("differences", &run_differences, "lists"_a, "rows"_a.noconvert(), "always"_a, "latest"_a,
-        "inverse_degree"_a.noconvert(), "edges"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a,
-        "out"_a.noconvert(), "halves"_a.noconvert(), "units"_a.noconvert(), "sizes"_a.noconvert(),
-        "peaks"_a.noconvert(), "followed"_a.noconvert(), "threads"_a,
+  m.def("differences", &run_differences, "reached"_a, "always"_a, "latest"_a, "inverse_degree"_a.noconvert(),
+        "edges"_a.noconvert(), "limits"_a, "hop"_a, "tolerance"_a, "out"_a.noconvert(),
+        "halves"_a.noconvert(), "units"_a.noconvert(), "sizes"_a.noconvert(), "peaks"_a.noconvert(),
+        "followed"_a.noconvert(), "threads"_a,
         "Fill `out` with the differences that follow from those of the hop before.");
   m.def("rewired", &run_rewired, "lists"_a, "rows"_a.noconvert(), "hop"_a, "states"_a.noconvert(),
         "x"_a.noconvert(), "scale"_a.noconvert(), "inverse_degree"_a.noconvert(), "position"_a.noconvert(),
         "before"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
         "Fill `out` with what changed edges add at the hop after `hop`.");
-  m.def("apply", &run_apply, "rows"_a.noconvert(), "where"_a.noconvert(), "differences"_a, "lists"_a,
+  m.def("apply", &run_apply, "rows"_a.noconvert(), "where"_a.noconvert(), "differences"_a, "last"_a,
         "latest"_a, "inverse_degree"_a.noconvert(), "reached"_a.noconvert(), "extra"_a.noconvert(),
         "edges"_a.noconvert(), "limits"_a, "tolerance"_a, "renewed"_a.noconvert(), "x"_a.noconvert(),
         "scale"_a.noconvert(), "weighting"_a, "floor"_a, "maximum"_a, "states"_a.noconvert(),

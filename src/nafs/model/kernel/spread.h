@@ -44,15 +44,23 @@ struct Limits {
 // Which nodes the differences of some nodes reach, except nodes where the differences are dropped.
 struct Reach {
   int64_t nodes = 0, groups = 1, count = 0;  // `count` sources
+  int64_t always = 0;                        // nodes that are reached in any case
   Lists readers;                             // row j: the nodes whose rows read j
   const int32_t* rows = nullptr;             // [count] the sources
   const float* sizes = nullptr;              // [count][groups] largest difference of z
   const float* inverse_degree = nullptr;     // [n] 1 / d~
-  const uint8_t* forced = nullptr;           // [n] nodes to leave out: they are followed in any case
+  const int32_t* first = nullptr;            // [always] these nodes
+  const uint8_t* forced = nullptr;           // [n] whether a node is one of them
   Limits limits;
-  float* sums = nullptr;  // [n][line] all zeros before and after the call
-  int64_t line = 8;       // floats per node in `sums`: more than `groups`
   int threads = 1;
+};
+
+// Rows and the sources that reach each of them: those of row r are from begins[r] to begins[r + 1].
+struct Reached {
+  std::vector<int32_t> rows;
+  std::vector<int64_t> begins;
+  std::vector<int32_t> sources;
+  std::vector<float> weights;  // of the edges; empty: every edge weighs 1
 };
 
 // What changed edges add at one hop: P z of the hop before over the new lists, less z as it was.
@@ -73,11 +81,12 @@ struct Rewired {
 // Where the differences of z at one hop come from: those at the previous hop, and changed edges.
 struct Sources {
   int64_t groups = 1, features = 0;
-  Lists lists;
-  const int32_t* position = nullptr;      // [n] row of a node in `before`
-  const uint64_t* differs = nullptr;      // [n] bits: which nodes have a difference
+  const int64_t* begins = nullptr;        // [rows + 1] the sources of each row
+  const int32_t* sources = nullptr;       // [..]
+  const float* weights = nullptr;         // [..] of the edges to them; null: all 1
+  const int32_t* places = nullptr;        // [sources] row in `before`
+  const float* peaks = nullptr;           // [sources] the largest value of that row
   const float* before = nullptr;          // [..][groups * features]
-  const float* peaks = nullptr;           // [n] the largest value of a node's row of `before`
   const uint16_t* halves = nullptr;       // [..][groups * features] the same in 16 bits; null: not there
   const float* units = nullptr;           // [..] what rows of `halves` are multiplied by
   const float* inverse_degree = nullptr;  // [n]
@@ -106,7 +115,7 @@ struct Apply {
   const int32_t* where = nullptr;         // [count][hops - 1] row in differences[k]; -1: none
   std::vector<const float*> differences;  // of all hops but the last, [..][groups * features]
   Sources last;                           // of the last hop
-  const uint8_t* reached = nullptr;       // [count] whether the node has a difference at the last hop
+  const int32_t* reached = nullptr;       // [count] row in the sources of the last hop; -1: none
   const int32_t* extra = nullptr;         // [count] row in `edges`; -1: none
   const float* edges = nullptr;           // [..][groups * features] what changed edges add at the last hop
   Limits limits;
@@ -142,7 +151,7 @@ struct Pack {
 };
 
 struct SpreadKernels {
-  std::vector<int32_t> (*reach)(const Reach&);
+  Reached (*reach)(const Reach&);
   void (*rewired)(const Rewired&);
   void (*differences)(const Differences&);
   void (*apply)(const Apply&);

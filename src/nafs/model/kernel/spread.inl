@@ -19,80 +19,134 @@ inline bool is_followed(const Limits& limits, int64_t i, float size) {
   return false;
 }
 
-// The nodes from `begin` to `end` that are reached. Lists are ascending, so each thread reads its own part.
-inline std::vector<int32_t> reach_part(const Reach& job, const float* sizes, int64_t begin, int64_t end) {
-  constexpr int64_t kAhead = 16, kLists = 4;
-  constexpr int64_t kMany = 16;  // if more than 1/16 is reached, all nodes are scanned in order
-  const int64_t groups = job.groups, line = job.line;
-  std::vector<int32_t> nodes, chosen;
-  const auto add = [&](int64_t i, float weight, const float* from) {
-    float* sum = job.sums + i * line;
-    if (sum[groups] == 0.0f) nodes.push_back(static_cast<int32_t>(i));
-    for (int64_t c = 0; c < line; c += 8) store8(sum + c, load8(sum + c) + weight * load8(from + c));
-  };
-  struct Part {
-    const int32_t* readers;
-    const float* weights;
-    int64_t first, last;
-  };
-  // Lists are short: the sums of the next source's readers are on their way while this one's are added.
-  const auto part_of = [&](int64_t s) {
-    const int64_t j = job.rows[s], count = job.readers.counts[j];
-    const int32_t* readers = job.readers.row(j);
-    const int64_t first = std::lower_bound(readers, readers + count, begin) - readers;
-    const int64_t last = std::lower_bound(readers + first, readers + count, end) - readers;
-    for (int64_t e = first; e < std::min(first + kAhead, last); ++e)
-      __builtin_prefetch(job.sums + readers[e] * line, 1);
-    return Part{readers, job.readers.weights(j), first, last};
-  };
-  Part next = job.count ? part_of(0) : Part{};
-  for (int64_t s = 0; s < job.count; ++s) {
-    const Part part = next;
-    if (s + 2 * kLists < job.count) {
-      __builtin_prefetch(job.readers.starts + job.rows[s + 2 * kLists]);
-      __builtin_prefetch(job.readers.counts + job.rows[s + 2 * kLists]);
+// A source and a node that it reaches.
+struct Pair {
+  int32_t node, source;
+  float weight;
+};
+
+constexpr int kBlockBits = 13;  // the sums of 8,192 nodes stay in the cache
+constexpr int64_t kBlock = int64_t{1} << kBlockBits;
+
+// All pairs by blocks of nodes: those of block b are from begins[b] to begins[b + 1], in the order of
+// sources.
+inline std::unique_ptr<Pair[]> find_pairs(const Reach& job, std::vector<int64_t>& begins) {
+  const int64_t blocks = (job.nodes + kBlock - 1) >> kBlockBits;
+  const auto each = [&](int part, const auto& meet) {
+    const int64_t end = job.count * (part + 1) / job.threads;
+    for (int64_t s = job.count * part / job.threads; s < end; ++s) {
+      if (s + 8 < end) {
+        __builtin_prefetch(job.readers.starts + job.rows[s + 8]);
+        __builtin_prefetch(job.readers.counts + job.rows[s + 8]);
+      }
+      if (s + 4 < end) __builtin_prefetch(job.readers.row(job.rows[s + 4]));
+      const int64_t j = job.rows[s], count = job.readers.counts[j];
+      const int32_t* readers = job.readers.row(j);
+      const float* weights = job.readers.weights(j);
+      meet(static_cast<int32_t>(j), s, 1.0f);
+      for (int64_t e = 0; e < count; ++e) meet(readers[e], s, weights ? weights[e] : 1.0f);
     }
-    if (s + kLists < job.count) __builtin_prefetch(job.readers.row(job.rows[s + kLists]));
-    if (s + 1 < job.count) next = part_of(s + 1);
-    const int64_t j = job.rows[s];
-    const float* from = sizes + s * line;
-    if (j >= begin && j < end) add(j, 1.0f, from);
-    for (int64_t e = part.first; e < part.last; ++e) {
-      if (e + kAhead < part.last) __builtin_prefetch(job.sums + part.readers[e + kAhead] * line, 1);
-      add(part.readers[e], part.weights ? part.weights[e] : 1.0f, from);
+  };
+  std::vector<std::vector<int64_t>> places(job.threads, std::vector<int64_t>(blocks));
+#pragma omp parallel for schedule(static, 1) num_threads(job.threads)
+  for (int part = 0; part < job.threads; ++part)
+    each(part, [&](int32_t i, int64_t, float) { ++places[part][i >> kBlockBits]; });
+  begins.assign(blocks + 1, 0);
+  for (int64_t b = 0; b < blocks; ++b) {
+    begins[b + 1] = begins[b];
+    for (auto& counts : places) std::swap(counts[b], begins[b + 1]), begins[b + 1] += counts[b];
+  }
+  std::unique_ptr<Pair[]> pairs(new Pair[begins[blocks]]);  // not filled with zeros
+#pragma omp parallel for schedule(static, 1) num_threads(job.threads)
+  for (int part = 0; part < job.threads; ++part)
+    each(part, [&](int32_t i, int64_t s, float weight) {
+      pairs[places[part][i >> kBlockBits]++] = {i, static_cast<int32_t>(s), weight};
+    });
+  return pairs;
+}
+
+// The nodes of one block that are reached, each with its sources.
+inline Reached reach_block(const Reach& job, const std::vector<float>& sizes, int64_t line, int64_t block,
+                           const Pair* begin, const Pair* end, std::vector<float>& sums) {
+  const int64_t first = block * kBlock, count = std::min(kBlock, job.nodes - first);
+  sums.assign(count * line, 0.0f);
+  std::vector<int32_t> met(count, 0);  // number of sources, then the place of the next one
+  for (const Pair* pair = begin; pair < end; ++pair) {
+    float* sum = sums.data() + (pair->node - first) * line;
+    const float* from = sizes.data() + pair->source * line;
+    for (int64_t c = 0; c < line; c += 8) store8(sum + c, load8(sum + c) + pair->weight * load8(from + c));
+    ++met[pair->node - first];
+  }
+  Reached chosen;
+  int32_t place = 0;
+  for (int64_t i = first; i < first + count; ++i) {
+    int32_t& here = met[i - first];
+    const float* sum = sums.data() + (i - first) * line;
+    const bool follow =
+        here && (job.forced[i] ||
+                 is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, job.groups)));
+    if (follow) {
+      chosen.rows.push_back(static_cast<int32_t>(i)), chosen.begins.push_back(place);
+      std::swap(place, here), place += here;
+    } else {
+      here = -1;
     }
   }
-  const auto look = [&](int64_t i) {
-    float* sum = job.sums + i * line;
-    if (!job.forced[i] &&
-        is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, groups)))
-      chosen.push_back(static_cast<int32_t>(i));
-    std::fill(sum, sum + line, 0.0f);
-  };
-  if (static_cast<int64_t>(nodes.size()) * kMany > end - begin) {
-    for (int64_t i = begin; i < end; ++i)
-      if (job.sums[i * line + groups] != 0.0f) look(i);
-  } else {
-    std::sort(nodes.begin(), nodes.end());
-    for (const int32_t i : nodes) look(i);
+  chosen.begins.push_back(place);
+  chosen.sources.resize(place);
+  if (job.readers.base_weights) chosen.weights.resize(place);
+  for (const Pair* pair = begin; pair < end; ++pair) {
+    int32_t& next = met[pair->node - first];
+    if (next < 0) continue;
+    if (job.readers.base_weights) chosen.weights[next] = pair->weight;
+    chosen.sources[next++] = pair->source;
   }
   return chosen;
 }
 
-inline std::vector<int32_t> reach(const Reach& job) {
-  const int64_t groups = job.groups, line = job.line;
-  std::vector<float> sizes(job.count * line, 0.0f);  // a 1 after the r's marks sums in use
-  for (int64_t s = 0; s < job.count; ++s) {
+inline Reached reach(const Reach& job) {
+  const int64_t groups = job.groups, line = (groups + 7) / 8 * 8;
+  std::vector<float> sizes(job.count * line, 0.0f);
+  for (int64_t s = 0; s < job.count; ++s)
     std::copy_n(job.sizes + s * groups, groups, sizes.data() + s * line);
-    sizes[s * line + groups] = 1.0f;
+  std::vector<int64_t> begins;
+  const std::unique_ptr<Pair[]> pairs = find_pairs(job, begins);
+  const int64_t blocks = static_cast<int64_t>(begins.size()) - 1;
+  std::vector<Reached> chosen(blocks);
+#pragma omp parallel num_threads(job.threads)
+  {
+    std::vector<float> sums;
+#pragma omp for schedule(dynamic)
+    for (int64_t b = 0; b < blocks; ++b)
+      if (begins[b] < begins[b + 1])
+        chosen[b] =
+            reach_block(job, sizes, line, b, pairs.get() + begins[b], pairs.get() + begins[b + 1], sums);
   }
-  std::vector<std::vector<int32_t>> chosen(job.threads);
-#pragma omp parallel for schedule(static, 1) num_threads(job.threads)
-  for (int part = 0; part < job.threads; ++part)
-    chosen[part] =
-        reach_part(job, sizes.data(), job.nodes * part / job.threads, job.nodes * (part + 1) / job.threads);
-  std::vector<int32_t> all;
-  for (const auto& part : chosen) all.insert(all.end(), part.begin(), part.end());
+  Reached all;
+  const auto add = [&](const Reached& part, int64_t r) {
+    all.rows.push_back(part.rows[r]);
+    const int64_t from = part.begins[r], to = part.begins[r + 1];
+    all.sources.insert(all.sources.end(), part.sources.begin() + from, part.sources.begin() + to);
+    if (!part.weights.empty())
+      all.weights.insert(all.weights.end(), part.weights.begin() + from, part.weights.begin() + to);
+    all.begins.push_back(static_cast<int64_t>(all.sources.size()));
+  };
+  size_t rows = job.always, terms = 0;
+  for (const Reached& part : chosen) rows += part.rows.size(), terms += part.sources.size();
+  all.rows.reserve(rows), all.begins.reserve(rows + 1), all.sources.reserve(terms);
+  all.begins.push_back(0);
+  for (int64_t f = 0; f < job.always; ++f) {
+    const int32_t i = job.first[f];
+    const Reached& part = chosen[i >> kBlockBits];
+    const auto at = std::lower_bound(part.rows.begin(), part.rows.end(), i);
+    if (at != part.rows.end() && *at == i)
+      add(part, at - part.rows.begin());
+    else
+      all.rows.push_back(i), all.begins.push_back(all.begins.back());
+  }
+  for (const Reached& part : chosen)
+    for (size_t r = 0; r < part.rows.size(); ++r)
+      if (!job.forced[part.rows[r]]) add(part, r);
   return all;
 }
 
@@ -159,32 +213,25 @@ struct Terms {
 };
 
 constexpr int64_t kChunk = 32;  // rows handed to a thread at a time
-constexpr int64_t kSoon = 8;    // rows whose lists are prefetched
+constexpr int64_t kSoon = 8;    // rows ahead that are prefetched
 
-// Prefetch the data of the next rows: first the places of their lists, then the lists.
-inline void prefetch_lists(const Sources& from, const Limits& limits, const int32_t* rows, int64_t left) {
-  if (left > 2 * kSoon) {
-    const int64_t i = rows[2 * kSoon];
-    __builtin_prefetch(from.lists.starts + i);
-    __builtin_prefetch(from.lists.counts + i);
-    __builtin_prefetch(from.inverse_degree + i);
-    __builtin_prefetch(limits.effect + i * limits.effect_stride);
-    __builtin_prefetch(limits.largest + i);
-    __builtin_prefetch(limits.dropped + i * limits.stride, 1);
-  }
-  if (left > kSoon) prefetch_row(from.lists.row(rows[kSoon]), from.lists.counts[rows[kSoon]] * 4);
+// Prefetch what decides about a row that is computed soon.
+inline void prefetch_limits(const Sources& from, const Limits& limits, const int32_t* rows, int64_t left) {
+  if (left <= kSoon) return;
+  const int64_t i = rows[kSoon];
+  __builtin_prefetch(from.inverse_degree + i);
+  __builtin_prefetch(limits.effect + i * limits.effect_stride);
+  __builtin_prefetch(limits.largest + i);
+  __builtin_prefetch(limits.dropped + i * limits.stride, 1);
 }
 
 // The differences that reach a node from its neighbours and itself, without those that are too small to
 // matter, which most are; returns a bound on the effect of what was left out or rounded.
-inline float collect(const Sources& from, const Limits& limits, int64_t i, Terms& terms) {
+inline float collect(const Sources& from, const Limits& limits, int64_t i, int64_t r, Terms& terms) {
   constexpr float kSmall = 0.1f, kAll = 0.2f;  // shares of what may be dropped: by one difference, by all
   constexpr float kHalf = 16.0f, kRounding = 0x1p-12f;  // where 16 bits suffice, and their rounding error
   constexpr size_t kFetched = 6;  // rows that are prefetched here; the sum prefetches the others
-  const int64_t groups = from.groups, width = groups * from.features, count = from.lists.counts[i];
-  const int32_t* neighbours = from.lists.row(i);
-  const float* weights = from.lists.weights(i);
-  const uint64_t* differs = from.differs;
+  const int64_t groups = from.groups, width = groups * from.features;
   const float share = from.inverse_degree[i], most = limits.tolerance * limits.largest[i];
   const float allowed = std::min(kAll * most, most - limits.dropped[i * limits.stride]);
   float effect = 0.0f, lost = 0.0f;
@@ -197,9 +244,10 @@ inline float collect(const Sources& from, const Limits& limits, int64_t i, Terms
     if (place < kFetched)
       for (int64_t c = 0; c < width; c += 64 / sizeof *values) __builtin_prefetch(values + c);
   };
-  const auto meet = [&](int64_t j, float weight) {
-    const int64_t row = from.position[j];
-    const float factor = weight * share, size = from.peaks[j] * factor * effect;
+  for (int64_t e = from.begins[r]; e < from.begins[r + 1]; ++e) {
+    const int64_t source = from.sources[e], row = from.places[source];
+    const float factor = from.weights ? from.weights[e] * share : share;
+    const float size = from.peaks[source] * factor * effect;
     if (size <= kSmall * most && lost + size <= allowed) {
       lost += size;
     } else if (from.halves && size <= kHalf * most && lost + kRounding * size <= allowed) {
@@ -212,11 +260,6 @@ inline float collect(const Sources& from, const Limits& limits, int64_t i, Terms
       fetch(values, terms.whole.size());
       terms.whole.push_back({values, factor});
     }
-  };
-  if (differs[i >> 6] >> (i & 63) & 1) meet(i, 1.0f);
-  for (int64_t e = 0; e < count; ++e) {
-    const int64_t j = neighbours[e];
-    if (differs[j >> 6] >> (j & 63) & 1) meet(j, weights ? weights[e] : 1.0f);
   }
   return lost;
 }
@@ -287,8 +330,8 @@ inline void differences(const Differences& job) {
     Terms terms, next;
     float lost = 0.0f, next_lost = 0.0f;
     const auto prepare = [&](int64_t r) {
-      prefetch_lists(job.from, job.limits, job.rows + r, job.count - r);
-      next_lost = collect(job.from, job.limits, job.rows[r], next);
+      prefetch_limits(job.from, job.limits, job.rows + r, job.count - r);
+      next_lost = collect(job.from, job.limits, job.rows[r], r, next);
     };
 #pragma omp for schedule(dynamic)
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
@@ -512,14 +555,14 @@ inline void finish_row(const Apply& job, int64_t r, Row& row) {
 inline void prepare(const Apply& job, int64_t r, Pending& row) {
   const int64_t i = job.rows[r], hops = job.hops, width = job.groups * job.features;
   row.changed = job.renewed[r];
-  row.reached = hops && job.reached[r];
+  row.reached = hops && job.reached[r] >= 0;
   const int32_t* where = job.where + r * std::max<int64_t>(0, hops - 1);
   for (int64_t k = 0; k + 1 < hops; ++k) {
     row.added[k] = where[k] < 0 ? nullptr : job.differences[k] + where[k] * width;
     row.changed |= where[k] >= 0;
   }
-  if (hops) prefetch_lists(job.last, job.limits, job.rows + r, job.count - r);
-  row.lost = row.reached ? collect(job.last, job.limits, i, row.terms) : 0.0f;
+  if (hops) prefetch_limits(job.last, job.limits, job.rows + r, job.count - r);
+  row.lost = row.reached ? collect(job.last, job.limits, i, job.reached[r], row.terms) : 0.0f;
   for (int64_t k = 0; k < hops; ++k) {
     if (!(job.renewed[r] || (k + 1 < hops ? where[k] >= 0 : row.reached))) continue;
     const float* state = job.states + (i * hops + k) * width;
