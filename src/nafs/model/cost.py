@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Nanoseconds of one thread.
-PUSH = 15.0  # an entry of a neighbour list: add the size of a difference to a node's bound
-SCAN = 4.0  # an entry of a neighbour list: look whether the neighbour has a difference
+PUSH = 20.0  # an entry of a neighbour list: add the size of a difference to a node's bound, and list the pair
 VALUE = 7.0  # a value of a difference: compute it and add it to states and embedding
 GATHER = 0.25  # a full run: a value of a neighbour's row
 KEEP = 1.5  # a full run: a value of a state, weighted, summed and kept
@@ -44,7 +43,7 @@ class Work:
     --------
     >>> from nafs.model.cost import Work, full_time
     >>> work = Work(n_values=384, n_hops=3, most=full_time(1000, 10_000, 384, 3))
-    >>> work.follow(n_entries=50, n_rows=10)
+    >>> work.follow(n_rows=10)
     >>> 0 < work.time < work.most
     True
     """
@@ -60,14 +59,14 @@ class Work:
         """Differences are about to be pushed along this many entries."""
         self._add(PUSH * n_entries)
 
-    def follow(self, n_entries: int, n_rows: int, n_left: int = 1) -> None:
-        """Differences of this many rows are about to be computed from lists with this many entries.
+    def follow(self, n_rows: int, n_left: int = 1) -> None:
+        """Differences of this many rows are about to be computed.
 
         ``n_left`` hops remain, including this one. Differences reach more rows with every hop, so each takes
         at least as long as this one: an update that cannot pay off ends early.
         """
         # Rows change at the last hops; all states of a changed row are read and its weights computed.
-        cost = SCAN * n_entries + VALUE * n_rows * self.n_values
+        cost = VALUE * n_rows * self.n_values
         if self.time + cost * n_left / 1e9 > self.most:
             raise TooMuchError
         self._add(cost)

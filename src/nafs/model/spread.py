@@ -175,7 +175,7 @@ class Spreading:
                     self.n_threads,
                 )
                 reached = reach.rows
-                work.follow(int(lists.counts[reached].sum()), len(reached), hops - k)
+                work.follow(len(reached), hops - k)
                 last = k == hops - 1
                 changed = sum(len(hop.nodes) for hop in result.hops) + len(reached)
                 held = len(reached) * row * 2  # differences, and again in 16 bits, with some room

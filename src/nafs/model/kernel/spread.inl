@@ -456,7 +456,7 @@ inline void find_shares(const Apply& job, int64_t i, Row& row) {
 // the same share. Where the r's are averaged, they need one factor; how much it is off is counted as dropped.
 // False if that is too much, and the embedding has to be computed from all states.
 inline bool find_kept(const Apply& job, int64_t i, Row& row) {
-  constexpr float kOff = 0.1f;  // share of what may be dropped
+  constexpr float kOff = 0.05f;  // share of what may be dropped
   const int64_t groups = job.groups;
   std::fill(row.kept.begin(), row.kept.end(), 1.0f);
   if (!job.weights) return true;
