@@ -10,7 +10,7 @@ from nafs.graph import Adjacency
 
 Pairs = NDArray[np.int64]
 HUB = 1000  # neighbors; paths through larger hubs say little, and there are too many of them
-_WORK = 1 << 22  # paths that are followed at a time
+_WORK = 1 << 20  # paths that are followed at a time
 
 
 def are_edges(graph: Adjacency, pairs: Pairs) -> NDArray[np.bool_]:

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from nafs._support.errors import InputError
-from nafs.graph import Graph
+from nafs._support.errors import InputError, MemoryLimitError
+from nafs.graph import Adjacency, Features, Graph
 from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, head_nbytes, score_links, split_links
+from nafs.links.pairs import Pairs
 from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
 
-HEAD_COLUMNS = 256  # leading directions of the features that the head is fitted with
+HEAD_COLUMNS = (256, 128, 64, 32)  # leading directions of the features that the head is fitted with
 HIDDEN = 0.05  # share of the edges in each of the two hidden sets
 DOUBTFUL = 0.6  # AUC on hidden edges below which suggestions are doubtful
 MOST_HIDDEN = 10_000  # edges per set; enough to measure the AUC to a third of a percentage point
@@ -67,12 +68,33 @@ def choose_for_links(question: Question) -> Choice:
         np.concatenate([split.validation_none, split.test_none]),
         np.concatenate([split.validation_hard, split.test_hard]),
     )
-    centred = prepare(reduce(prepared, HEAD_COLUMNS)[0], visible, "none", center)
-    fitting = head_nbytes(visible, centred.shape[1], sum(map(len, groups)))
-    ((_, matrix),) = question.sweep(visible, centred, (hops,), held=visible.nbytes + narrow.nbytes + fitting)
-    head = LinkHead.fit(PairNumbers(visible, matrix), *groups)
+    del narrow, centred, matrix
+    head = _fit_head(question, prepared, visible, (hops, center), groups)
     reasons.append(f"weights of the link head: {head.explain()}")
     return Choice(hops, question.preprocessing, center, tuple(reasons), curve, score, head=head)
+
+
+def _fit_head(
+    question: Question,
+    prepared: Features,
+    visible: Adjacency,
+    chosen: tuple[int, str],
+    groups: tuple[Pairs, Pairs, Pairs],
+) -> LinkHead:
+    """The link head, fitted with as many leading directions as the memory limit allows."""
+    hops, center = chosen
+    for columns in HEAD_COLUMNS:
+        centred = prepare(reduce(prepared, columns)[0], visible, "none", center)
+        fitting = head_nbytes(visible, centred.shape[1], sum(map(len, groups)))
+        try:
+            sweep = question.sweep(visible, centred, (hops,), held=visible.nbytes + fitting)
+        except MemoryLimitError:
+            if columns == HEAD_COLUMNS[-1]:
+                raise
+            continue
+        ((_, matrix),) = sweep
+        return LinkHead.fit(PairNumbers(visible, matrix), *groups)
+    raise AssertionError
 
 
 def _split(graph: Graph, share: float) -> LinkSplit:
