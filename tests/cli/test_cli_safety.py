@@ -160,9 +160,21 @@ def test_resuming_removes_what_the_killed_run_wrote(place):
     assert Path("z.csv").exists()
 
 
-@pytest.mark.parametrize("name", ["n" * 300 + ".npy", "folder.npy"])
-def test_names_that_cannot_be_written_are_refused_before_the_work(place, capsys, name):
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["-o", "n" * 300 + ".npy"], "is too long for a file"),
+        (["-o", "n" * 300 + "/z.npy"], "is too long for a file"),
+        (["-o", "n/" * 3000 + "z.npy"], "the path n/n/"),
+        (["-o", "folder.npy"], "is a folder"),
+        (["-o", "z.npy", "--keep", "n" * 300], "is too long for a file"),
+        (["-o", "z.npy", "--work-dir", "n" * 300], "is too long for a file"),
+    ],
+)
+def test_names_that_cannot_be_written_are_refused_before_the_work(place, monkeypatch, capsys, words, reason):
+    monkeypatch.setattr("nafs.cli.embed.read", None)  # nothing is read
     Path("folder.npy").mkdir()
-    assert run("embed", "e.csv", "-f", "f.csv", "-o", name, "--force", "--hops", "2") == 2
-    shown = capsys.readouterr().err
-    assert "too long" in shown or "is a folder" in shown
+    assert run("embed", "e.csv", "-f", "f.csv", "--force", "--hops", "2", *words) == 2
+    shown = " ".join(capsys.readouterr().err.split())
+    assert reason in shown
+    assert "Errno" not in shown

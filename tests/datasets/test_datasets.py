@@ -76,6 +76,8 @@ def test_hostile_pickles_crash_nothing_and_take_no_memory():
     large = pickle.dumps(array, protocol=2).replace(b"K\x02\x85", b"J\xff\xff\xff\x7f\x85")
     with pytest.raises(InputError, match="bytes do not fit"):
         as_matrix(parse_pickle(large, "shape"), "shape")
+    with pytest.raises(InputError, match="more instructions or tuples"):  # at once, not after all of it
+        parse_pickle(b"\x80\x02)" + b"\x85" * 4_000_000 + b".", "nested")
     endless = b"\x80\x02]q\x00h\x00a."  # a list that holds itself
     with pytest.raises(InputError, match="expected"):
         as_matrix(parse_pickle(endless, "endless"), "endless")

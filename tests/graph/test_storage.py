@@ -1,6 +1,7 @@
 """A damaged saved graph is rejected, and nothing in it is executed."""
 
 import json
+import os
 import pickle
 
 import numpy as np
@@ -175,3 +176,10 @@ def test_the_description_counts():
     assert one_way.n_edges == 4
     loop = Graph(np.array([[1, 1], [1, 0]]), self_loops=True)
     assert loop.n_edges == 2
+
+
+def test_a_file_that_is_cut_short_while_it_is_mapped_is_named(folder):
+    graph = Graph.load(folder)
+    assert graph.cut_file is None
+    os.truncate(folder / "indices.npy", 130)
+    assert graph.cut_file == folder / "indices.npy"

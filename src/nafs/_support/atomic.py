@@ -16,10 +16,12 @@ from nafs._support.folders import exchange, lock, locked
 
 _TEMPORARY = re.compile(r"\.(.+)\.[a-z0-9_]{8}\.(?:part|old)")
 _LONGEST = 225  # bytes of a name; temporary names and those of files beside it are longer
+_LONGEST_PATH = 4000  # bytes, folders included
 
 
 def check_target(path: Path, *, force: bool) -> None:
     """Raise before any work is done if an output cannot be written at ``path``."""
+    check_length(path)
     if path.exists() and not force:
         raise OutputExistsError(
             f"{path} exists already; choose another name, or overwrite it with ", Parameter("force", True)
@@ -28,12 +30,20 @@ def check_target(path: Path, *, force: bool) -> None:
         raise FileNotFoundError(f"the folder {path.parent} for {path.name} does not exist; create it first")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"no permission to write into {path.parent}")
-    if len(os.fsencode(path.name)) > _LONGEST:
-        raise InputError(f"the name {path.name[:40]}... is too long for a file; choose a shorter one")
+
+
+def check_length(path: Path) -> None:
+    """Raise if the name of an output, or of a folder on the way to it, is too long for a file system."""
+    name = next((part for part in path.parts if len(os.fsencode(part)) > _LONGEST), None)
+    if name is not None:
+        raise InputError(f"the name {name[:40]}... is too long for a file or a folder; choose a shorter one")
+    if len(os.fsencode(path.absolute())) > _LONGEST_PATH:
+        raise InputError(f"the path {str(path)[:40]}... is too long; choose a shorter one")
 
 
 def check_file_target(path: Path, *, force: bool) -> None:
     """As :func:`check_target`, for an output that is a file."""
+    check_length(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file")
     check_target(path, force=force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,17 @@ def mapped_file(array: NDArray[Any]) -> Path | None:
         return None
     path = Path(mapping.filename)
     return path if path.suffix == ".npy" and path.exists() else None
+
+
+def cut_file(arrays: Iterable[Any]) -> Path | None:
+    """A file that arrays are mapped from and that has become too short for them, or ``None``."""
+    for mapping in map(_mapping, arrays):
+        if mapping is None or mapping.filename is None:
+            continue
+        path = Path(mapping.filename)
+        if not path.exists() or path.stat().st_size < mapping.offset + mapping.nbytes:
+            return path
+    return None
 
 
 def _mapping(array: Any) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+from nafs._support.atomic import check_length
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, engine_for
@@ -18,6 +19,7 @@ from nafs.cli.update import kept_embedding
 from nafs.embedding import Embedding, embedding_of
 from nafs.engines.leftovers import announce_output, remove_leftovers
 from nafs.engines.progress import Progress
+from nafs.graph import Graph
 from nafs.model import without_structure
 from nafs.pipeline import Decision, Job, Outcome, decide, execute
 from nafs.smoothing.method import AUTO
@@ -83,6 +85,8 @@ def embed(
         engine=engine_for(embedding.engine, running.client),
         work_dir=embedding.work_dir or (None if to_stdout else f"{output}.work"),
     )
+    if settings.resources.work_dir is not None:
+        check_length(Path(settings.resources.work_dir))
     if dtype == "float16" and not output.lower().endswith((".npy", *PARQUET, *ARROW)):
         raise InputError(Parameter("dtype", dtype), " is for .npy, .parquet and .feather files")
     if running.resume and settings.resources.work_dir is None:
@@ -118,7 +122,7 @@ def embed(
             model.save(keep, force=force)
         reasons = list(model.settings["reasons"])
     else:
-        with _execute(run, decision) as outcome:
+        with _execute(run, decision, graph) as outcome:
             result = embedding_of(graph, job, outcome)
             if not to_stdout:
                 announce_output(settings.resources.work_dir, output)
@@ -163,7 +167,7 @@ def _announce(run: Run, decision: Decision) -> None:
     run.say(f"{decision.plan.explain()}{where}")
 
 
-def _execute(run: Run, decision: Decision) -> Outcome:
+def _execute(run: Run, decision: Decision, graph: Graph) -> Outcome:
     done = 0.0
     with run.stage("smooth", total=1.0) as advance:
 
@@ -173,7 +177,16 @@ def _execute(run: Run, decision: Decision) -> Outcome:
             advance(share - done, _where(at))
             done = share
 
-        return execute(decision, progress)
+        try:
+            return execute(decision, progress)
+        except (OSError, RuntimeError) as error:
+            if (path := graph.cut_file) is None:
+                raise
+            folder = decision.problem.work_dir
+            raise InputError(
+                f"{path} was deleted or shortened during the run ({error}); restore it, delete {folder} and "
+                "start again"
+            ) from None
 
 
 def _where(at: Progress) -> str:

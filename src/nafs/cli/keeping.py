@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nafs._support.atomic import check_target
+from nafs._support.atomic import check_length, check_target
 from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, OutputExistsError, Parameter
 from nafs._support.scratch import Allocate, scratch_in
@@ -35,6 +35,7 @@ def check_keeping(folder: str, running: RunOptions, dtype: str, *, force: bool) 
 def check_model_target(folder: str, *, force: bool) -> None:
     """Raise, before any work is done, if a model cannot be saved in a folder."""
     target = Path(folder)
+    check_length(target)
     if target.exists() and not is_saved_model(target):
         raise OutputExistsError(f"{folder} exists and is not a saved model; it is left alone")
     check_target(target, force=force)

@@ -8,6 +8,7 @@ space or too little memory; 130 interrupted by Ctrl-C; 143 terminated.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -106,8 +107,14 @@ def _explain(error: Exception) -> int:
     from nafs._support.errors import InputError
     from nafs.cli.flags import shown
 
+    if isinstance(error.__cause__, InputError) and not isinstance(error, InputError):
+        _say(str(error))  # what a Dask worker read was bad: which task failed, and the reason
+        return BAD_INPUT
     if isinstance(error, InputError):
         _say(shown(error))
+        return BAD_INPUT
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        _say(f"the name {str(error.filename)[:40]}... is too long for a file or a folder")
         return BAD_INPUT
     if isinstance(error, (OSError, MemoryError)):
         _say(str(error) or "not enough memory")

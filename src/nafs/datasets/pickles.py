@@ -23,7 +23,9 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError
 from nafs.graph.indices import check_indices
 
-_MOST_STEPS = 50_000_000
+_MOST_STEPS = 5_000_000  # instructions; the largest published graph has a tenth of that
+_MOST_TUPLES = 10_000  # a handful for each array
+_MOST_NEIGHBORS = 50_000_000
 _MOST_NODES = 1 << 27
 
 
@@ -77,11 +79,12 @@ def parse_pickle(content: bytes, where: str) -> Any:
     >>> parse_pickle(pickle.dumps({0: [1, 2]}), "graph")
     {0: [1, 2]}
     """
-    machine = _Machine()
+    machine, tuples = _Machine(), 0
     try:
         for step, (instruction, argument, _) in enumerate(pickletools.genops(content)):
-            if step > _MOST_STEPS:
-                raise InputError("it has more instructions than is plausible")
+            tuples += instruction.name.startswith("TUPLE")
+            if step > _MOST_STEPS or tuples > _MOST_TUPLES:
+                raise InputError("it has more instructions or tuples than is plausible")
             if instruction.name == "STOP":
                 return machine.pop()
             machine.run(instruction.name, argument)
@@ -312,7 +315,7 @@ def as_neighbors(value: Any, where: str) -> list[list[int]]:
         if not isinstance(neighbors, list):
             raise InputError(f"{where}: node {i} of {n} has no list of neighbours")
         total += len(neighbors)
-        if total > _MOST_STEPS:
+        if total > _MOST_NEIGHBORS:
             raise InputError(f"{where}: it has more neighbours than is plausible")
         if not all(type(node) is int and 0 <= node < n for node in neighbors):
             raise InputError(f"{where}: a neighbour of node {i} is not one of the nodes 0..{n - 1}")

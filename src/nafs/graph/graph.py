@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from nafs._support.budget import rest_of_program
 from nafs._support.errors import InputError, Parameter
-from nafs._support.mapped import is_mapped
+from nafs._support.mapped import cut_file, is_mapped
 from nafs._support.markup import html_table
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.feature_reading import read_features
@@ -165,6 +166,11 @@ class Graph:
         """Size of the arrays that are not mapped from files; in a command, also of the program itself."""
         arrays = sum(int(array.nbytes) for array in self._arrays() if not is_mapped(array))
         return arrays + rest_of_program()
+
+    @property
+    def cut_file(self) -> Path | None:
+        """A file of the graph that was deleted or shortened since it was mapped, or ``None``."""
+        return cut_file(self._arrays())
 
     def _arrays(self) -> list[Any]:
         """The arrays of the graph; ids are an Arrow array."""
