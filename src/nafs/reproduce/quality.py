@@ -205,6 +205,11 @@ def number_key(name: str) -> str:
     return f"{NAME}/number/{name}"
 
 
+def number_cell(name: str) -> Cell:
+    """The measurement of the number of clusters that "auto" chooses."""
+    return Cell(number_key(name), partial(_number, name))
+
+
 def _cells(effort: Effort) -> list[Cell]:
     """All measurements, the lines of `auto` first."""
     by_step = [
@@ -214,7 +219,7 @@ def _cells(effort: Effort) -> list[Cell]:
         for step in task.steps
         for cell in task.cells(name, step, effort.seeds)
     ]
-    numbers = [Cell(number_key(name), partial(_number, name)) for name in present(NAMES)]
+    numbers = [number_cell(name) for name in present(NAMES)]
     first = [cell for is_later, cell in by_step if not is_later]
     return [*first, *numbers, *noise_cells(), *(cell for is_later, cell in by_step if is_later)]
 

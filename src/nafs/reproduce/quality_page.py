@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from nafs.reproduce.marked import fill, markdown
-from nafs.reproduce.quality import CLASSIFIED, HALVES, NAMES, TASKS, Step, Task, number_key
+from nafs.reproduce.quality import CLASSIFIED, HALVES, NAMES, TASKS, Step, Task, number_cell, number_key
+from nafs.reproduce.quality_noise import cells as noise_cells
 from nafs.reproduce.quality_noise import rows_of
 from nafs.reproduce.store import Store, Values
 
@@ -41,6 +42,7 @@ def update_page(text: str, store: Store) -> str:
     """The page with its tables generated from the measured cells."""
     tables = {"numbers": _numbers(store), "noise": _noise(store), "halves": _halves(store)}
     tables["tolerances"] = _tolerances(store)
+    tables["outdated"] = _outdated(store)
     for task in TASKS:
         tables[task.name] = _auto(store, task)
         tables[f"{task.name}-steps"] = _steps(store, task, task.metrics[:3])
@@ -145,7 +147,8 @@ def _tolerances(store: Store) -> list[str]:
     for tolerance in TOLERANCES:
         row = ["the best" if tolerance == 0 else f"within {100 * tolerance:g} %"]
         for names in HALVES.values():
-            measured = [store[number_key(name)] for name in names if number_key(name) in store]
+            keys = [key for key in map(number_key, names) if key in store and "curve" in store[key]]
+            measured = [store[key] for key in keys]
             hits = sum(abs(_chosen(values, tolerance) - values["classes"][0]) <= 2 for values in measured)
             row.append(f"{hits} of {len(measured)}")
         rows.append(row)
@@ -156,6 +159,29 @@ def _chosen(values: Values, tolerance: float) -> float:
     best = max(values["curve"])
     pairs = zip(values["numbers"], values["curve"], strict=True)
     return min(number for number, rating in pairs if rating >= (1 - tolerance) * best)
+
+
+def _outdated(store: Store) -> list[str]:
+    """A sentence that names the cells that an earlier version of the code measured."""
+    lines: dict[str, list[str]] = {}
+    measurements = [
+        cell
+        for task in TASKS
+        for step in task.steps
+        for name in task.datasets
+        for cell in task.cells(name, step, SEEDS)
+    ]
+    for cell in [*measurements, *map(number_cell, NAMES), *noise_cells()]:
+        if cell.key in store and not store.has(cell.key, cell.source):
+            _, table, *rest = cell.key.split("/")
+            title = f"{table}, {rest[1]}" if len(rest) > 1 else table
+            names = lines.setdefault(title, [])
+            if rest[0] not in names:
+                names.append(rest[0])
+    if not lines:
+        return ["Every figure was measured by the current version of the code."]
+    shown = [f"- {title}: {', '.join(names)}" for title, names in lines.items()]
+    return ["Measured by an earlier version of the code:", "", *shown]
 
 
 def _noise(store: Store) -> list[str]:
