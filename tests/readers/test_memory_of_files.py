@@ -61,6 +61,11 @@ def place(tmp_path_factory):
         ("classify saved --hops 3 --memory-limit 160MB", "scikit-learn"),
         ("embed saved --hops auto -o z.npy --memory-limit 160MB", "scikit-learn"),
         ("suggest-links saved --hops 3 --memory-limit 160MB", "scikit-learn"),
+        ("similar v.feather --all -o s.csv --memory-limit 160MB", "comparing all nodes takes"),
+        (
+            "suggest-links saved --hops 1 --score cosine --memory-limit 300MB",
+            "looking for missing links takes",
+        ),
         ("embed saved --hops 2 --engine disk -o z.npy --memory-limit 101MB", "the smallest limit that works"),
     ],
 )

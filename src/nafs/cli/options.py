@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from nafs._support.budget import check_limit, parse_memory
 from nafs._support.errors import InputError, Parameter
@@ -20,6 +20,8 @@ RESOURCES = "Resources"
 OUTPUT = "Output"
 SMALLEST = 100 * 10**6  # bytes that Python and the libraries of the simplest command take, rounded up
 LEARNING = 170 * 10**6  # with scikit-learn
+COMPARING = 170 * 10**6  # with an index of all vectors, besides copies of them
+LINKING = 320 * 10**6  # with the candidates of missing links, besides copies of the vectors
 
 
 def _limit(text: str) -> str:
@@ -31,6 +33,11 @@ def check_learning(memory_limit: str | None) -> None:
     """Raise if scikit-learn, which some commands need, does not fit into a memory limit."""
     limit = parse_memory(memory_limit)
     check_limit(LEARNING, limit, "Python and scikit-learn, which this needs, take", "raise it")
+
+
+def check_vectors(memory_limit: str | None, matrix: Any, program: int, purpose: str) -> None:
+    """Raise if work on all vectors, which makes copies of them, does not fit into a memory limit."""
+    check_limit(program + 6 * int(matrix.nbytes), parse_memory(memory_limit), f"{purpose} takes", "raise it")
 
 
 MemoryLimit = Annotated[

@@ -12,7 +12,16 @@ from nafs._support.atomic import check_target, whole_file
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run, results
 from nafs.cli.flags import command, flag
-from nafs.cli.options import Count, Force, MemoryLimit, TableFile, TablePrinting, Threads
+from nafs.cli.options import (
+    COMPARING,
+    Count,
+    Force,
+    MemoryLimit,
+    TableFile,
+    TablePrinting,
+    Threads,
+    check_vectors,
+)
 from nafs.embedding import Embedding
 from nafs.graph.ids import id_column, positions
 from nafs.graph.spellings import other_spellings
@@ -66,6 +75,8 @@ def similar(
     with run.stage("read"):
         vectors = Embedding.load(embedding, memory_limit=memory_limit)
         refuse_other_spellings(nodes or [], vectors)
+    if every:
+        check_vectors(memory_limit, vectors.matrix, COMPARING, "comparing all nodes")
     with run.stage("search", total=1) as advance:
         neighbors = vectors.similar(
             None if every else nodes,

@@ -6,7 +6,16 @@ from typing import Annotated
 
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command, flag, reject_changes
-from nafs.cli.options import Count, Force, TableFile, TablePrinting, beside, check_learning
+from nafs.cli.options import (
+    LINKING,
+    Count,
+    Force,
+    TableFile,
+    TablePrinting,
+    beside,
+    check_learning,
+    check_vectors,
+)
 from nafs.cli.reading import Edges, Reading, read
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
@@ -64,6 +73,7 @@ def suggest_links(
             vectors = embed(graph, **options.for_library(running))
         assert vectors.choice is not None
         run.notes += vectors.choice.reasons
+    check_vectors(options.memory_limit, vectors.matrix, LINKING, "looking for missing links")
     with run.stage("search", total=1) as advance:
         links = vectors.suggest_links(
             graph, k, ids or None, score=score, n_threads=options.n_threads, progress=advance
