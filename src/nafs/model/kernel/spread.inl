@@ -80,16 +80,17 @@ inline Reached reach_block(const Reach& job, const std::vector<float>& sizes, in
   Reached chosen;
   int32_t place = 0;
   for (int64_t i = first; i < first + count; ++i) {
-    int32_t& here = met[i - first];
+    int32_t& count_or_place = met[i - first];
     const float* sum = sums.data() + (i - first) * line;
     const bool follow =
-        here && (job.forced[i] ||
-                 is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, job.groups)));
+        count_or_place &&
+        (job.forced[i] ||
+         is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, job.groups)));
     if (follow) {
       chosen.rows.push_back(static_cast<int32_t>(i)), chosen.begins.push_back(place);
-      std::swap(place, here), place += here;
+      std::swap(place, count_or_place), place += count_or_place;
     } else {
-      here = -1;
+      count_or_place = -1;
     }
   }
   chosen.begins.push_back(place);
