@@ -1,5 +1,6 @@
 """A real browser, and pages to open in it."""
 
+import io
 import shutil
 import time
 
@@ -67,8 +68,8 @@ class Browser:
 
         stage, last = self.driver.find_element(By.ID, "map"), None
         for _ in range(50):
-            now = stage.screenshot_as_base64
-            if now == last:
+            now = stage.screenshot_as_png
+            if last is not None and _alike(now, last):
                 return now
             last = now
             time.sleep(0.1)
@@ -80,6 +81,17 @@ class Browser:
 
     def errors(self):
         return [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+
+def _alike(one, other):
+    """Whether two pictures are equal but for a shade, by which two drawings of the same scene may differ."""
+    from PIL import Image, ImageChops
+
+    first, second = (Image.open(io.BytesIO(picture)).convert("RGB") for picture in (one, other))
+    return (
+        first.size == second.size
+        and max(high for _, high in ImageChops.difference(first, second).getextrema()) < 4
+    )
 
 
 def started(downloads):

@@ -291,7 +291,7 @@ def test_the_replay_follows_nodes_beyond_its_sample(browser, tmp_path, graph, mo
                 "e.dispatchEvent(new Event('input'))",
                 step,
             )
-            browser.picture()
+            browser.wait("!nafs.map.moving")
             x, y, width, height = browser.run(
                 f"const m = nafs.map; return [...m.onScreen(m.placeOf({node})), ...m.paneSize()]"
             )

@@ -71,7 +71,7 @@ export class PointMap {
       this.gather();
       this.keepInView();
       this.refresh();
-      if (t < 1) requestAnimationFrame(step);
+      if (t < 1) requestAnimationFrame(step); else this.moving = null;
     };
     step();
   }
