@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,7 @@ from nafs._support.meter import resident
 LIMIT = Parameter("memory_limit")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _MOST = 2**60  # bytes
+_DUCKDB = 80 << 20  # bytes that DuckDB and Arrow keep after reading tables
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -49,7 +51,8 @@ def program_bytes(limit: int | None) -> int:
 
 def rest_of_program() -> int:
     """Bytes of the program itself, without those of :func:`program_bytes`; 0 in the library."""
-    return max(0, _program.get() - 1)
+    program = _program.get()
+    return program - 1 + (_DUCKDB if "duckdb" in sys.modules else 0) if program else 0
 
 
 def left_of(limit: int | None, *arrays: Any) -> int | None:

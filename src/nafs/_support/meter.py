@@ -45,15 +45,21 @@ def _forget_peak() -> int | None:
     """Start a new peak of resident memory, on Linux; return what is resident now."""
     if sys.platform != "linux":
         return None
-    gc.collect()
-    # Memory that the allocator still holds would hide what the work needs.
-    with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    give_back()  # memory that the allocator still holds would hide what the work needs
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         return None
     return resident("VmRSS")
+
+
+def give_back() -> None:
+    """Return memory to the system that the allocators hold but nobody uses."""
+    gc.collect()
+    if "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def resident(field: str) -> int | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nafs._support.errors import InputError, Parameter
+from nafs._support.meter import give_back
 from nafs.cli.console import Run
 from nafs.cli.flags import flag, reject_changes, switch, text_flag
 from nafs.cli.options import MemoryLimit
@@ -227,6 +228,8 @@ def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = N
         first, features, labels = files
         assert first is not None
         graph = read_graph(first, features, labels, scratch_dir=scratch_dir, progress=advance, **options)
+        if reading.memory_limit is not None:
+            give_back()
         graph.notes = tuple(with_names(note, names) for note in graph.notes)
     run.notes += [note for note in graph.notes if note not in run.notes]
     return graph
