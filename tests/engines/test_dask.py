@@ -127,13 +127,13 @@ def test_missing_scheduler_missing_workers_and_other_versions_are_reported(tmp_p
         dashboard_address="127.0.0.1:0",
         set_as_default=False,
     ) as local:
-        monkeypatch.setattr(engine, "_version_and_missing_file", lambda job: ("0.0.9", ""))
+        monkeypatch.setattr(engine, "_version_and_missing_file", lambda job: ("0.0.9", "", "1"))
         with pytest.raises(ConnectionError, match=r"has nafs 0\.0\.9, but this process has"):
             embed(graph, engine="dask", client=local)
         from nafs import __version__
 
         monkeypatch.setattr(
-            engine, "_version_and_missing_file", lambda job: (__version__, "/somewhere/about.json")
+            engine, "_version_and_missing_file", lambda job: (__version__, "/somewhere/about.json", "1")
         )
         with pytest.raises(ConnectionError, match=r"does not see /somewhere/about\.json"):
             embed(graph, engine="dask", client=local)

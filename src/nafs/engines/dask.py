@@ -8,9 +8,12 @@ are as many workers as panels, each panel has its own, which keeps the state bet
 from __future__ import annotations
 
 import logging
+import os
+import platform
 import queue
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,14 +28,15 @@ from nafs._support.mapped import mapped_file
 from nafs._support.npy import load_npy
 from nafs.engines.base import Problem
 from nafs.engines.columns import ColumnPanels
-from nafs.engines.dask_watch import LOOK, Watch
-from nafs.engines.panel_engine import Done, Executor, PanelEngine
-from nafs.engines.panels import Panels, Task, list_tasks, missing, results_of
+from nafs.engines.dask_watch import LOOK, Watch, workers_of
+from nafs.engines.panel_engine import Executor, PanelEngine
+from nafs.engines.panels import Panels, Task, drop_parts, dropping, list_tasks, missing, results_of
 from nafs.engines.progress import Report, count_hops
 from nafs.engines.work import WorkFolder
 from nafs.graph import Adjacency
 from nafs.smoothing.method import Method
 
+COMEBACK = 5.0  # seconds that a lost worker has to be replaced by another one
 FAREWELL = 10.0  # seconds that workers have to clear their caches
 _RETRIES = 3
 _SECONDS = 10  # timeout for reaching a scheduler
@@ -51,7 +55,7 @@ class DaskEngine(PanelEngine):
         if problem.client is None and _default_client() is None:
             return problem.resources.threads, True
         with _connected(problem.client, problem.resources.threads) as (client, _):
-            return max(1, len(client.scheduler_info(n_workers=-1)["workers"])), False
+            return max(1, len(workers_of(client))), False
 
     @contextmanager
     def executor(self, problem: Problem) -> Iterator[Executor]:
@@ -79,7 +83,7 @@ class _Futures:
     """Runs tasks on the workers of a client."""
 
     def __init__(self, client: Any) -> None:
-        self.client = client
+        self.client, self.places = client, 1
         self.token: str | None = secrets.token_hex(8)
 
     def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
@@ -96,34 +100,38 @@ class _Futures:
             columns.sparse,
             problem.resources.state_dtype,
         )
-        _check_workers(self.client, self._job)
+        self.places = _check_workers(self.client, self._job)
 
-    def run(self, due: list[Task], report: Report, done: Done) -> None:
+    def run(self, due: list[Task], report: Report) -> None:
         """Run each task once the arrays that it needs exist."""
-
-        def finished(task: Task) -> None:
-            _report_finished(report, task, self._method, self._n_panels)
-            done(task)
-
         try:
             try:
-                _submit(self.client, self._job, due, finished)
+                self._run(due, report)
             except _TooFewWorkersError:
-                _log.warning("a worker was lost: its panel is smoothed in two passes on the others")
+                _log.warning(
+                    "a worker was lost and none is free for its panel: the rest of the run takes two passes"
+                )
                 again = self._in_two_passes()
                 report.total = report.done + report.n_nodes * count_hops(again)
-                _submit(self.client, self._job, again, finished)
+                self._run(again, report)
         finally:
             # A stopped worker would never answer: this is no reason to wait for it.
             clearing = threading.Thread(target=self._clear_caches, daemon=True)
             clearing.start()
             clearing.join(FAREWELL)
 
+    def _run(self, due: list[Task], report: Report) -> None:
+        drop = dropping(due, self._work)
+
+        def finished(task: Task) -> None:
+            _report_finished(report, task, self._method, self._n_panels)
+            drop(task)
+
+        _submit(self.client, self._job, due, finished)
+
     def _in_two_passes(self) -> list[Task]:
         """Tasks for the rest of a run in rounds; finished results of earlier r's are kept."""
-        for name in self._work.names():
-            if name.startswith("parts-"):
-                self._work.drop(name)
+        drop_parts(self._work)
         results = results_of(self._method, self._n_panels)
         return missing(list_tasks(self._method, self._n_panels), results, self._work)
 
@@ -147,13 +155,15 @@ class _Homes:
         """Where to submit a task: to its panel's worker or, if that is gone, to one without a panel."""
         if task.kind not in ("step", "finish"):
             return {}
-        alive = self.client.scheduler_info(n_workers=-1)["workers"]
-        if self.workers.get(task.panel) not in alive:
+        end = time.monotonic() + COMEBACK
+        while self.workers.get(task.panel) not in (alive := workers_of(self.client)):
             others = {worker for panel, worker in self.workers.items() if panel != task.panel}
-            free = sorted(set(alive) - others)
-            if not free:
+            if free := sorted(set(alive) - others):
+                self.workers[task.panel] = free[0]
+                break
+            if time.monotonic() > end:
                 raise _TooFewWorkersError
-            self.workers[task.panel] = free[0]
+            time.sleep(0.1)
         return {"workers": [self.workers[task.panel]], "allow_other_workers": True}
 
 
@@ -169,7 +179,7 @@ def _submit(client: Any, job: WorkerJob, due: list[Task], done: Callable[[Task],
     watch, homes = Watch(client), _Homes(client)
 
     def submit() -> None:
-        for task in [task for task in waiting if unfinished.isdisjoint(task.needs)]:
+        for task in [task for task in waiting if unfinished.isdisjoint((*task.needs, *task.after))]:
             key = f"nafs-{job.token}-{task.output}"
             waiting.remove(task)
             # Earlier tasks have priority, so that fewer intermediate files exist at a time.
@@ -267,8 +277,8 @@ def _shared(problem: Problem, work: WorkFolder) -> tuple[tuple[str, str], ...]:
     return tuple(files)
 
 
-def _check_workers(client: Any, job: WorkerJob) -> None:
-    """Raise if a worker has another version or cannot see the files."""
+def _check_workers(client: Any, job: WorkerJob) -> int:
+    """Raise if a worker has another version or cannot see the files; return the number of processes."""
     from nafs import __version__
 
     try:
@@ -279,7 +289,7 @@ def _check_workers(client: Any, job: WorkerJob) -> None:
         ) from None
     if not answers:
         raise ConnectionError("the Dask scheduler has no workers; start some, then try again")
-    for worker, (version, missing_file) in answers.items():
+    for worker, (version, missing_file, _) in answers.items():
         if version != __version__:
             raise ConnectionError(
                 f"worker {worker} has nafs {version}, but this process has {__version__}; install one version"
@@ -289,14 +299,16 @@ def _check_workers(client: Any, job: WorkerJob) -> None:
                 f"worker {worker} does not see {missing_file}: put the work folder and the graph on a disk "
                 "that all machines share under the same path"
             )
+    return len({process for _, _, process in answers.values()})
 
 
-def _version_and_missing_file(job: WorkerJob) -> tuple[str, str]:
-    """Runs on a worker: its version, and the first file that it cannot see."""
+def _version_and_missing_file(job: WorkerJob) -> tuple[str, str, str]:
+    """Runs on a worker: its version, the first file that it cannot see, and its process."""
     from nafs import __version__
 
     files = [str(Path(job.folder) / "about.json"), *(file for _, file in job.graph)]
-    return __version__, next((file for file in files if not Path(file).exists()), "")
+    missing_file = next((file for file in files if not Path(file).exists()), "")
+    return __version__, missing_file, f"{os.getpid()} on {platform.node()}"
 
 
 def _default_client() -> Any:

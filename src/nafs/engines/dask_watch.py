@@ -16,6 +16,18 @@ PATIENCE = 300.0  # seconds without progress and without a live worker on any ta
 _log = logging.getLogger("nafs")
 
 
+def workers_of(client: Any) -> dict[str, Any]:
+    """The workers of a cluster by their addresses.
+
+    Now and then a client answers without any while it refreshes what it knows, so an empty answer is doubted.
+    """
+    for _ in range(3):
+        known: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+        if known:
+            break
+    return known
+
+
 class Watch:
     """How long nothing has finished, and whether the workers that have tasks are alive.
 
@@ -49,7 +61,7 @@ class Watch:
 
     def _workers(self) -> tuple[list[str], list[str]]:
         """Workers that were heard of lately, and those that have tasks and were not."""
-        known = self.client.scheduler_info(n_workers=-1)["workers"]
+        known = workers_of(self.client)
         now, busy = time.time(), {name for name, keys in self.client.processing().items() if keys}
         alive = [name for name, about in known.items() if now - about.get("last_seen", now) < PATIENCE / 2]
         return alive, sorted(busy & set(known) - set(alive))

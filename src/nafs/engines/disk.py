@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from nafs.engines.base import Problem
 from nafs.engines.columns import ColumnPanels
-from nafs.engines.panel_engine import Done, Executor, PanelEngine
-from nafs.engines.panels import Panels, Task
+from nafs.engines.panel_engine import Executor, PanelEngine
+from nafs.engines.panels import Panels, Task, dropping
 from nafs.engines.progress import Report
 from nafs.engines.work import WorkFolder
 
@@ -33,18 +33,20 @@ class _InOrder:
     """Runs tasks one after another in this process."""
 
     token: str | None = None
+    places = 1
 
     def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
         """Keep the inputs of the tasks; states are allocated when the first task runs."""
         labels = problem.components.labels if problem.method.needs_stationary_state else None
         resources = problem.resources
+        self._work = work
         self._panels = Panels(
             problem.graph, columns, problem.method, work, resources.state_dtype, resources.threads, labels
         )
 
-    def run(self, due: list[Task], report: Report, done: Done) -> None:
+    def run(self, due: list[Task], report: Report) -> None:
         """Run the tasks in order."""
-        panels = self._panels
+        panels, done = self._panels, dropping(due, self._work)
         for task in due:
             panels.run(task, report.task_ticker(task, panels.method.r[task.r], len(panels.columns.widths)))
             done(task)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +22,7 @@ from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.engines.base import EMBEDDING, Plan, Problem, Result
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.ordered import NODES, drop_order, write_order
-from nafs.engines.panels import Task, list_tasks, missing, results_of, takes_rounds
+from nafs.engines.panels import Task, drop_parts, list_tasks, missing, results_of, takes_rounds
 from nafs.engines.progress import ProgressCallback, Report, count_hops
 from nafs.engines.work import FORMAT, WorkFolder, fingerprint
 from nafs.graph import Features
@@ -38,19 +36,18 @@ _NARROWEST = 8  # columns of the narrowest panel
 _ROWS = 1 << 14  # of the embedding, per block that is assembled
 _FILES = 64  # panels that are open at a time while assembling
 
-Done = Callable[[Task], None]
-
 
 class Executor(Protocol):
     """Runs tasks whose inputs and outputs are arrays in a work folder."""
 
     token: str | None  # distinguishes arrays of this run from those of an earlier run in the same folder
+    places: int  # processes that can keep the state of a panel each; known once prepared
 
     def prepare(self, problem: Problem, work: WorkFolder, columns: ColumnPanels) -> None:
         """Prepare for tasks on these columns; raise if they cannot run."""
 
-    def run(self, due: list[Task], report: Report, done: Done) -> None:
-        """Run each task after those that it depends on, and call ``done`` after each."""
+    def run(self, due: list[Task], report: Report) -> None:
+        """Run each task after those that it depends on; drop arrays that no further one needs."""
 
 
 class PanelEngine:
@@ -94,7 +91,7 @@ class PanelEngine:
         counted = PROCESS if program_bytes(limit) == 0 else 0
         room = share - counted if smallest + counted <= share else share
         fits = max(narrowest, (room - _FIXED) // column)
-        widest = min(fits, -(-f // workers))
+        widest = min(fits, -(-f // workers // 8) * 8)  # a panel for each worker, if they fit
         if _padded(min(f, widest)) > fits:
             widest = fits // 8 * 8
         widths = even_widths(f, widest)
@@ -149,10 +146,6 @@ class PanelEngine:
             ordered = _ordered_to_use(work, plan, resume=problem.resume)
             _check_room(folder, plan.disk_bytes, resume=problem.resume)
             with work.run(_describe(problem, features, widths, ordered=ordered), resume=problem.resume):
-                in_rounds = takes_rounds(method, len(widths), plan.workers, problem.resources.state_dtype)
-                tasks = list_tasks(method, len(widths), in_rounds=in_rounds, one_worker=not self.all_in_files)
-                results = results_of(method, len(widths))
-                due = [] if work.has(EMBEDDING) else missing(tasks, results, work)
                 in_files = ordered or self._in_files(problem)
                 columns = ColumnPanels(
                     work,
@@ -163,6 +156,12 @@ class PanelEngine:
                     None if in_files else features.matrix,
                 )
                 executor.prepare(problem, work, columns)
+                in_rounds = takes_rounds(
+                    problem.graph, method, widths, executor.places, problem.resources.state_dtype
+                )
+                tasks = list_tasks(method, len(widths), in_rounds=in_rounds, one_worker=not self.all_in_files)
+                results = results_of(method, len(widths))
+                due = [] if work.has(EMBEDDING) else missing(tasks, results, work)
                 if due:
                     write_norms(features, work)
                 if due and ordered:
@@ -173,22 +172,15 @@ class PanelEngine:
                 report = Report(progress, n, method.n_hops, 0)
                 report.total = n * count_hops(tasks)
                 report.skip(set(tasks) - set(due))
-                uses = Counter(name for task in due for name in task.needs)
-
-                def done(task: Task) -> None:
-                    uses.subtract(task.needs)
-                    for name in task.needs:
-                        if not uses[name]:
-                            work.drop(name)
-
                 inputs = fingerprint(problem.graph, features) if self.all_in_files else None
-                executor.run(due, report, done)
+                executor.run(due, report)
                 if inputs is not None and fingerprint(problem.graph, features) != inputs:
                     raise InputError(
                         "the files of the graph or its features changed during the run; delete the folder "
                         f"{work.path} and start again"
                     )
                 drop_order(work)
+                drop_parts(work)
                 return assemble(work, results, n, problem.dtype)
 
     def _in_files(self, problem: Problem) -> bool:
@@ -199,7 +191,7 @@ class PanelEngine:
 def count_passes(problem: Problem, widths: tuple[int, ...], workers: int) -> int:
     """How often each panel is smoothed."""
     method, panels = problem.method, len(widths)
-    in_rounds = takes_rounds(method, panels, workers, problem.resources.state_dtype)
+    in_rounds = takes_rounds(problem.graph, method, widths, workers, problem.resources.state_dtype)
     return 2 if method.uses_distance and panels > 1 and not in_rounds else 1
 
 
@@ -252,8 +244,10 @@ def _disk_bytes(
     parts = 0
     if method.uses_distance and len(widths) > 1:
         waiting = max(len(widths).bit_length(), workers) + 1
+        if workers > 1 and len(method.r) > 1:  # the next r begins before the last panels of this one end
+            waiting *= 2
         parts = waiting * n * (method.n_hops + 1) * 16
-    scratch = n * (4 * widest + 40)
+    scratch = workers * n * (4 * widest + 40)
     results = n * method.n_columns(f) * 4
     output = results if len(results_of(method, len(widths))) > 1 else 0
     offsets = 8 * n * len(widths)  # of sparse panels

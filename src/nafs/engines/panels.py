@@ -17,6 +17,7 @@ Both ways give the same bits.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,6 +38,7 @@ from nafs.smoothing.order import Order
 from nafs.smoothing.weightings import weighting_named
 
 Tick = Callable[[int], None]
+ROUND_VALUES = 1 << 24  # gathered in a hop; fewer are gathered twice sooner than parts are exchanged
 _ROWS = 1 << 16  # per block that is copied
 _VALUES = 1 << 20  # per block that is added
 
@@ -46,7 +48,8 @@ class Task:
     """One step of a run: compute an array of the work folder from others.
 
     ``kind`` is "measure", "add" and "smooth" in two passes, "step", "add" and "finish" in rounds. ``hops``
-    are those that the task computes.
+    are those that it computes. It begins when the arrays in ``needs``, which it reads, and in ``after``,
+    which it does not, are finished.
     """
 
     kind: str
@@ -55,6 +58,7 @@ class Task:
     r: int = 0
     panel: int = 0
     hops: range = range(0)
+    after: tuple[str, ...] = ()
 
 
 def rounds(n_hops: int) -> list[range]:
@@ -69,10 +73,16 @@ def rounds(n_hops: int) -> list[range]:
     return [range(1), *(range(k, min(k + 2, n_hops + 1)) for k in range(1, n_hops + 1, 2))]
 
 
-def takes_rounds(method: Method, n_panels: int, n_workers: int, state_dtype: str) -> bool:
-    """Whether panels are smoothed once, in rounds: each has a worker, and hops can be weighed afterwards."""
+def takes_rounds(
+    graph: Adjacency, method: Method, widths: tuple[int, ...], n_workers: int, state_dtype: str
+) -> bool:
+    """Whether panels are smoothed once, in rounds.
+
+    Each panel has a worker, hops can be weighed afterwards, and take longer than the exchange of parts.
+    """
     return (
-        1 < n_panels <= n_workers
+        1 < len(widths) <= n_workers
+        and (len(graph.indices) + graph.n_nodes) * max(widths) >= ROUND_VALUES
         and method.uses_distance
         and not method.needs_stationary_state
         and state_dtype == "float32"
@@ -99,25 +109,31 @@ def list_tasks(
     list of Task
     """
     tasks: list[Task] = []
+    previous_total: tuple[str, ...] = ()
+    finished: list[tuple[str, ...]] = [()] * n_panels  # the result of each panel for the r before
     side_by_side, every = ensemble_named(method.ensemble).side_by_side, range(method.n_hops + 1)
     for r in range(len(method.r)):
         totals: tuple[str, ...] = ()
         if in_rounds:
             for hops in rounds(method.n_hops):
-                steps = [
-                    Task("step", f"parts-{r}-{panel}-{hops[-1]}", totals, r, panel, hops)
-                    for panel in range(n_panels)
+                steps = [  # a worker has room for the state of one r
+                    Task("step", f"parts-{r}-{panel}-{hops[-1]}", totals, r, panel, hops, after)
+                    for panel, after in enumerate(finished)
                 ]
                 tasks += _with_additions(steps)
                 totals += (tasks[-1].output,)
         elif method.uses_distance and n_panels > 1:  # a single panel holds whole rows
-            steps = [Task("measure", f"parts-{r}-{panel}", (), r, panel, every) for panel in range(n_panels)]
+            steps = [
+                Task("measure", f"parts-{r}-{panel}", (), r, panel, every, previous_total)
+                for panel in range(n_panels)
+            ]
             tasks += _with_additions(steps, at_once=one_worker)
-            totals = (tasks[-1].output,)
+            totals = previous_total = (tasks[-1].output,)  # so that parts of two r's exist at most
         for panel in range(n_panels):
             previous = (result_name(r - 1, panel),) if r and not side_by_side else ()
             kind, hops = ("finish", range(0)) if in_rounds else ("smooth", every)
             tasks.append(Task(kind, result_name(r, panel), (*totals, *previous), r, panel, hops))
+            finished[panel] = (tasks[-1].output,)
     return tasks
 
 
@@ -169,6 +185,26 @@ def missing(tasks: list[Task], wanted: Iterable[str], folder: WorkFolder) -> lis
     return [task for task in tasks if task.output in due]
 
 
+def dropping(tasks: list[Task], folder: WorkFolder) -> Callable[[Task], None]:
+    """A function to call after each of these tasks: it removes arrays that no further one needs."""
+    uses = Counter(name for task in tasks for name in task.needs)
+
+    def done(task: Task) -> None:
+        uses.subtract(task.needs)
+        for name in task.needs:
+            if not uses[name]:
+                folder.drop(name)
+
+    return done
+
+
+def drop_parts(folder: WorkFolder) -> None:
+    """Remove parts of distances that are left: by a run that was resumed in another way, or a lost worker."""
+    for name in folder.names():
+        if name.startswith("parts-"):
+            folder.drop(name)
+
+
 @dataclass
 class Panels:
     """The inputs of all tasks: the graph, the features in panels of columns, and the method."""
@@ -191,6 +227,8 @@ class Panels:
         """Run a task, unless its output exists already."""
         if self.folder.has(task.output):
             return
+        if task.kind in ("measure", "smooth"):
+            self._kept = None  # they use the same memory
         try:
             {
                 "measure": self._measure,
