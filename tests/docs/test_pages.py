@@ -114,7 +114,9 @@ def prepare_files():
 def scheduler():
     """The address of a cluster, by the name that the documentation gives it."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+    ) as cluster:
         yield {"tcp://10.0.0.1:8786": cluster.scheduler_address, "/shared/work": "work"}
 
 
