@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.budget import check_limit, left_now
-from nafs._support.errors import InputError
+from nafs._support.errors import InputError, MemoryLimitError
 from nafs._support.scratch import scratch_in
 from nafs.graph import Adjacency, Graph, read_adjacency
 from nafs.structure.cooccurrence import LANDMARKS, choose_landmarks, cooccurrence, cooccurrence_nbytes
@@ -82,10 +82,13 @@ def structural_features(
     if edges.directed:
         edges = read_adjacency(edges.to_scipy(), directed=False, self_loops=True)
     hashes = hash_ids(np.arange(edges.n_nodes) if ids is None else ids, seed)
+    panel, in_file = _plan(edges.n_nodes, n_columns, memory_limit)
     room = left_now(memory_limit)
     if room is not None and room != memory_limit:  # a command's limit: leave some for what is not counted
-        room -= room // 16
-    panel, in_file = _plan(edges.n_nodes, n_columns, room)
+        try:
+            panel, in_file = _plan(edges.n_nodes, n_columns, room - room // 16)
+        except MemoryLimitError:
+            panel, in_file = _PANELS[-1], True
     landmarks = choose_landmarks(hashes)
     table = cooccurrence(
         edges,
