@@ -155,7 +155,7 @@ def saved_model():
         settings = Settings.of(n_hops=2, r=(0.0, 0.5), preprocessing="standardize", dim=3, n_threads=1)
         model = Model.build(graph, settings)
         model.save(folder / "m")
-        model.update(edges=(["n1", "new"], ["new", "n3"], [1.0, 2.0]), remove_nodes=["n5"])
+        model.update(edges=(["n1", "new"], ["new", "n3"], [1.0, 2.0]), remove_nodes=["n5"], missing="zeros")
         model.save(folder / "m")
         files = sorted(path for path in (folder / "m").rglob("*") if path.is_file())
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

@@ -20,7 +20,7 @@ METHOD = Method(2, (0.0, 0.5))
 def changed(folder, **change):
     """Load a model and change it; it is not saved yet."""
     model = Model.load(folder, n_threads=1)
-    model.update(**change)
+    model.update(**change, missing="zeros")
     return model
 
 

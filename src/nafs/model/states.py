@@ -49,7 +49,7 @@ def kept_nbytes(n_nodes: int, n_columns: int, method: Method) -> int:
     >>> from nafs.model.states import kept_nbytes
     >>> from nafs.smoothing import Method
     >>> kept_nbytes(169_343, 64, Method(3, (0.0, 0.5)))
-    376245960
+    380513400
     """
     shapes = Kept.shapes(with_spare(n_nodes), n_columns, method).values()
     return sum(math.prod(shape) * dtype.itemsize for shape, dtype in shapes)
