@@ -16,12 +16,13 @@ from nafs.engines import cached
 from nafs.engines.base import Plan, Problem
 from nafs.engines.panel_engine import count_passes
 from nafs.engines.progress import Report
-from nafs.graph import read_features
+from nafs.graph import Adjacency, read_features
 from nafs.smoothing import _kernel
 from nafs.smoothing.hops import Hops
 from nafs.smoothing.order import community_order
 
-_MOST_VALUES = 1 << 24  # of a matrix of the probe, which holds about five
+_MOST_VALUES = 1 << 24  # of a matrix of the probe, which holds about five: larger graphs are sampled
+_START = 3.0  # seconds to start workers on this machine
 _WARM = 3  # calls before the first one counts; memory is touched for the first time
 _FILE = 2  # times as long as fresh memory: a page of a file is written, summed for its checksum and read
 
@@ -83,14 +84,17 @@ def _by_panels(problem: Problem, plan: Plan, budget: float) -> float:
     if method.uses_distance and panels > 1:
         distances = 16 * problem.graph.n_nodes * (method.n_hops + 1)
         files += 3 * len(method.r) * panels * _touching(problem, distances)
+    if plan.workers > 1 and problem.client is None:  # workers on this machine share the threads of the probe
+        return order + _START + hops + _FILE * files
     return order + (hops + _FILE * files) / plan.workers
 
 
 def _one_hop(problem: Problem, plan: Plan, n_columns: int, group: int, budget: float) -> tuple[float, float]:
     """Seconds that one hop takes at this width, and seconds to renumber the nodes."""
-    graph, method, threads = problem.graph, problem.method, problem.resources.threads
-    columns = max(1, min(n_columns, _MOST_VALUES // (graph.n_nodes * group)))
-    features = read_features(_random(graph.n_nodes, columns))
+    method, threads = problem.method, problem.resources.threads
+    graph, times = _sample(problem.graph, _MOST_VALUES // (n_columns * group))
+    features = read_features(_random(graph.n_nodes, n_columns))
+    copied = round(plan.arranged / problem.graph.n_nodes * graph.n_nodes)
     order, ordering = None, 0.0
     if plan.ordered:
         start = time.perf_counter()
@@ -104,7 +108,7 @@ def _one_hop(problem: Problem, plan: Plan, n_columns: int, group: int, budget: f
         state_dtype=problem.resources.state_dtype,
         n_threads=threads,
         order=order,
-        arranged=features.take(order.nodes[: plan.arranged]) if order is not None and plan.arranged else None,
+        arranged=features.take(order.nodes[:copied]) if order is not None and copied else None,
     )
     for _ in range(_WARM):
         hops.advance(postpone=True)
@@ -113,7 +117,28 @@ def _one_hop(problem: Problem, plan: Plan, n_columns: int, group: int, budget: f
         hops.advance(postpone=True)
         hops.advance(postpone=True)
 
-    return _median(two, budget) / 2 * n_columns / columns, ordering
+    return _median(two, budget) / 2 * times, ordering * times
+
+
+def _sample(graph: Adjacency, n_rows: int) -> tuple[Adjacency, float]:
+    """A graph of so many evenly spaced rows, and how much more the whole one has to gather.
+
+    Neighbours are moved to the same place relative to all rows, which keeps near ones near and far ones far.
+    """
+    n = graph.n_nodes
+    if n <= n_rows:
+        return graph, 1.0
+    n_rows = max(1, n_rows)
+    rows = np.arange(n_rows) * n // n_rows
+    starts = np.asarray(graph.indptr)[rows]
+    counts = np.asarray(graph.indptr)[rows + 1] - starts
+    indptr = np.zeros(n_rows + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], counts)
+    indices = (graph.indices[places].astype(np.int64) * n_rows // n).astype(np.int32)
+    weights = None if graph.weights is None else graph.weights[places]
+    times = (len(graph.indices) + n) / (len(indices) + n_rows)
+    return Adjacency(indptr, indices, weights, graph.directed), times
 
 
 def _in_cache(problem: Problem) -> float:
