@@ -145,7 +145,7 @@ def _in_cache(problem: Problem) -> float:
     """A few columns through all hops of one r."""
     graph, method, threads = problem.graph, problem.method, problem.resources.threads
     n, f = graph.n_nodes, problem.size.n_columns
-    columns = min(f, _kernel.COLUMNS * threads)
+    columns = min(f, 4 * _kernel.COLUMNS * threads)  # few would count what is done once too often
     features = read_features(_random(n, columns))
     single = replace(method, r=method.r[:1])
     seconds = []
