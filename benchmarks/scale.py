@@ -15,10 +15,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from record import machine
 
 NODES, EDGES, FEATURES = 111_059_956, 1_615_685_872, 128
 HOPS, LIMIT = 10, 60_000_000_000  # bytes at full size; scaled with the share
@@ -37,7 +39,7 @@ def main(folder: Path, shares: list[float]) -> None:
     draw(results, folder / "scale.png")
 
 
-def measure(folder: Path, share: float) -> dict[str, float]:
+def measure(folder: Path, share: float) -> dict[str, Any]:
     """Generate, convert and embed one graph."""
     n, m = round(NODES * share), round(EDGES * share)
     target = folder / f"share-{share:g}"
@@ -56,7 +58,8 @@ def measure(folder: Path, share: float) -> dict[str, float]:
         *("--hops", HOPS, "--r", 0.5),
     )
     size = sum(path.stat().st_size for path in (target / "graph").iterdir())
-    return {"nodes": n, "edges": m, "graph_bytes": size, "convert": convert, "embed": embed}
+    sizes = {"nodes": n, "edges": m, "graph_bytes": size}
+    return {**sizes, "machine": machine(), "convert": convert, "embed": embed}
 
 
 def write_edges(path: Path, n: int, m: int) -> None:
@@ -99,7 +102,7 @@ def command(limit: int, *arguments: object) -> dict[str, float]:
     return {"seconds": time.perf_counter() - start, "anonymous_bytes": peak, "limit": limit}
 
 
-def draw(results: dict[str, dict[str, dict[str, float]]], path: Path) -> None:
+def draw(results: dict[str, dict[str, Any]], path: Path) -> None:
     """Plot time against size, with the exponent between the smallest and the largest."""
     from matplotlib.figure import Figure
 

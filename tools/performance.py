@@ -10,6 +10,7 @@ else on the pages is written by hand.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from itertools import groupby
 from pathlib import Path
@@ -64,16 +65,31 @@ def table(lines: list[dict[str, Any]]) -> list[str]:
 def scale_table(results: dict[str, Any]) -> list[str]:
     """Time and memory of the runs of benchmarks/scale.py."""
     rows = [
-        "| share | nodes | edges | limit | convert | memory | embed | memory | machine |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| share | nodes | edges | limit | convert | memory | embed | memory |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for share in sorted(results, key=float):
         run = results[share]
         cells = [share, f"{run['nodes']:,}", f"{run['edges']:,}", f"{run['embed']['limit'] / 1e9:g} GB"]
         for step in ("convert", "embed"):
             cells += [f"{run[step]['seconds']:.0f} s", f"{run[step]['anonymous_bytes'] / 1e9:.2f} GB"]
-        rows.append(f"| {' | '.join(cells)} | {run.get('machine', '')} |")
-    return rows
+        rows.append(f"| {' | '.join(cells)} |")
+    shares = sorted(results, key=float)
+    small, large = results[shares[0]], results[shares[-1]]
+    minutes, powers = {}, {}
+    for step in ("convert", "embed"):
+        growth = large[step]["seconds"] / small[step]["seconds"]
+        powers[step] = math.log(growth) / math.log(large["nodes"] / small["nodes"])
+        minutes[step] = large[step]["seconds"] / 60 * (1 / float(shares[-1])) ** powers[step]
+    return [
+        *rows,
+        "",
+        f"Time grows with the size to the power of {powers['convert']:.2f} for converting and "
+        f"{powers['embed']:.2f} for embedding. Extrapolated, the full graph takes "
+        f"{minutes['convert']:.0f} minutes to convert and {minutes['embed']:.0f} to embed, if 60 GB are available for panels of 64 columns.",
+        "",
+        f"`python benchmarks/scale.py FOLDER`; {large['machine']}.",
+    ]
 
 
 if __name__ == "__main__":
