@@ -86,7 +86,8 @@ def scale_table(results: dict[str, Any]) -> list[str]:
         "",
         f"Time grows with the size to the power of {powers['convert']:.2f} for converting and "
         f"{powers['embed']:.2f} for embedding. Extrapolated, the full graph takes "
-        f"{minutes['convert']:.0f} minutes to convert and {minutes['embed']:.0f} to embed, if 60 GB are available for panels of 64 columns.",
+        f"{minutes['convert']:.0f} minutes to convert and {minutes['embed']:.0f} to embed, "
+        "if 60 GB are available for panels of 64 columns.",
         "",
         f"`python benchmarks/scale.py FOLDER`; {large['machine']}.",
     ]
