@@ -41,18 +41,11 @@ def counting_program(nbytes: int) -> Iterator[None]:
 
 
 def program_bytes(limit: int | None) -> int:
-    """One byte of the program if a limit covers all of it, otherwise 0.
-
-    The rest counts with the graph (:func:`rest_of_program`), because the disk engine leaves out what this
-    function returns if a limit is too small for it.
-    """
-    return 0 if limit is None else min(1, _program.get())
-
-
-def rest_of_program() -> int:
-    """Bytes of the program itself, without those of :func:`program_bytes`; 0 in the library."""
+    """Bytes of the program itself, which a command's limit covers; 0 in the library and without a limit."""
     program = _program.get()
-    return program - 1 + (_DUCKDB if "duckdb" in sys.modules else 0) if program else 0
+    if limit is None or not program:
+        return 0
+    return program + (_DUCKDB if "duckdb" in sys.modules else 0)
 
 
 def left_of(limit: int | None, *arrays: Any) -> int | None:

@@ -67,8 +67,8 @@ class PanelEngine:
     def plan(self, problem: Problem) -> Plan:
         """Choose the width of the panels; nothing is allocated yet.
 
-        Without a limit, a quarter of the machine's memory is used. If the limit is large enough, it includes
-        the memory of Python itself.
+        Without a limit, a quarter of the machine's memory is used. The limit of a command includes the memory
+        of the program; one of the library does so if it is large enough.
         """
         f = problem.size.n_columns
         workers, shared = self.workers(problem)
@@ -77,8 +77,6 @@ class PanelEngine:
         limit = problem.resources.limit or total_memory() // 4
         parts = workers if shared else 1
         smallest = _FIXED + narrowest * column
-        if shared and held + parts * smallest > limit:  # less than Python itself takes
-            held -= program_bytes(limit)
         if held + parts * smallest > limit:
             raise MemoryLimitError(
                 f"the disk engine needs {show_bytes(smallest)} for panels of {narrowest} columns"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs._support.budget import rest_of_program
 from nafs._support.errors import InputError, Parameter
 from nafs._support.mapped import cut_file, is_mapped
 from nafs._support.markup import html_table
@@ -163,9 +162,8 @@ class Graph:
 
     @property
     def anonymous_nbytes(self) -> int:
-        """Size of the arrays that are not mapped from files; in a command, also of the program itself."""
-        arrays = sum(int(array.nbytes) for array in self._arrays() if not is_mapped(array))
-        return arrays + rest_of_program()
+        """Size of the arrays that are not mapped from files."""
+        return sum(int(array.nbytes) for array in self._arrays() if not is_mapped(array))
 
     @property
     def cut_file(self) -> Path | None:
