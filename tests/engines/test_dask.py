@@ -1,10 +1,11 @@
 """The Dask engine: bit-identical to the disk engine, even if workers die."""
 
 import os
+import re
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -294,3 +295,57 @@ def test_a_stopped_worker_ends_the_run_with_an_error(tmp_path, narrow, monkeypat
             for pid in pids:
                 os.kill(pid, signal.SIGCONT)
         assert stopped
+
+
+@pytest.mark.parametrize("harm", ["kill", "cut", "alter"])
+def test_lost_workers_and_changed_inputs_end_the_run_with_an_error(
+    client, tmp_path, narrow, monkeypatch, harm
+):
+    from nafs.engines import dask, dask_watch
+
+    async def stay_dead(nanny, code):
+        pass
+
+    monkeypatch.setattr(distributed.Nanny, "_on_worker_exit", stay_dead)  # which would start another worker
+    monkeypatch.setattr(dask_watch, "PATIENCE", 1.0)
+    for name in ("LOOK", "COMEBACK", "FAREWELL"):
+        monkeypatch.setattr(dask, name, 0.2)
+    A, X = random_graph(8, n=2000, density=0.004, n_features=48)
+    Graph(A, X).save(tmp_path / "graph")
+    graph = Graph.load(tmp_path / "graph")
+    indices = tmp_path / "graph" / "indices.npy"
+    harmed = []
+    with nullcontext(client) if harm == "alter" else two_workers() as own:
+        pids = list(own.run(os.getpid).values())
+
+        def spoil(_):
+            if harmed:
+                return
+            harmed.append(harm)
+            if harm == "kill":
+                for pid in pids:
+                    os.kill(pid, signal.SIGKILL)
+            elif harm == "cut":
+                os.truncate(indices, 4096)
+            else:
+                with indices.open("r+b") as file:
+                    file.seek(4096)
+                    file.write(bytes(8))
+
+        errors = {
+            "kill": (ConnectionError, "no worker is left.*resume the run"),
+            "cut": (ValueError, rf"{re.escape(str(indices))} was deleted or shortened during the run"),
+            "alter": (ValueError, "changed during the run; delete the folder"),
+        }
+        with pytest.raises(errors[harm][0], match=errors[harm][1]):
+            embed(
+                graph,
+                n_hops=4,
+                r=R,
+                engine="dask",
+                client=own,
+                work_dir=tmp_path / "work",
+                memory_limit=narrow(graph.adjacency, Method(4, R)),
+                progress=spoil,
+            )
+        assert harmed

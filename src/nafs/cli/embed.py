@@ -19,7 +19,6 @@ from nafs.cli.update import kept_embedding
 from nafs.embedding import Embedding, embedding_of
 from nafs.engines.leftovers import announce_output, remove_leftovers
 from nafs.engines.progress import Progress
-from nafs.graph import Graph
 from nafs.model import without_structure
 from nafs.pipeline import Decision, Job, Outcome, decide, execute
 from nafs.smoothing.method import AUTO
@@ -122,7 +121,7 @@ def embed(
             model.save(keep, force=force)
         reasons = list(model.settings["reasons"])
     else:
-        with _execute(run, decision, graph) as outcome:
+        with _execute(run, decision) as outcome:
             result = embedding_of(graph, job, outcome)
             if not to_stdout:
                 announce_output(settings.resources.work_dir, output)
@@ -167,7 +166,7 @@ def _announce(run: Run, decision: Decision) -> None:
     run.say(f"{decision.plan.explain()}{where}")
 
 
-def _execute(run: Run, decision: Decision, graph: Graph) -> Outcome:
+def _execute(run: Run, decision: Decision) -> Outcome:
     done = 0.0
     with run.stage("smooth", total=1.0) as advance:
 
@@ -177,16 +176,7 @@ def _execute(run: Run, decision: Decision, graph: Graph) -> Outcome:
             advance(share - done, _where(at))
             done = share
 
-        try:
-            return execute(decision, progress)
-        except (OSError, RuntimeError) as error:
-            if (path := graph.cut_file) is None:
-                raise
-            folder = decision.problem.work_dir
-            raise InputError(
-                f"{path} was deleted or shortened during the run ({error}); restore it, delete {folder} and "
-                "start again"
-            ) from None
+        return execute(decision, progress)
 
 
 def _where(at: Progress) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import program_bytes, show_bytes, total_memory
-from nafs._support.errors import InputError, MemoryLimitError, Parameter
+from nafs._support.errors import MemoryLimitError, Parameter
 from nafs.engines.base import EMBEDDING, Plan, Problem, Result
 from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.ordered import NODES, drop_order, write_order
 from nafs.engines.panels import Task, drop_parts, list_tasks, missing, results_of, takes_rounds
 from nafs.engines.progress import ProgressCallback, Report, count_hops
-from nafs.engines.work import FORMAT, WorkFolder, fingerprint
+from nafs.engines.work import FORMAT, WorkFolder, fingerprint, unchanged_inputs
 from nafs.graph import Features
 from nafs.smoothing.hops import Layout
 from nafs.smoothing.method import Method
@@ -170,13 +170,11 @@ class PanelEngine:
                 report = Report(progress, n, method.n_hops, 0)
                 report.total = n * count_hops(tasks)
                 report.skip(set(tasks) - set(due))
-                inputs = fingerprint(problem.graph, features) if self.all_in_files else None
-                executor.run(due, report)
-                if inputs is not None and fingerprint(problem.graph, features) != inputs:
-                    raise InputError(
-                        "the files of the graph or its features changed during the run; delete the folder "
-                        f"{work.path} and start again"
-                    )
+                watched = (
+                    unchanged_inputs(problem.graph, features, work) if self.all_in_files else nullcontext()
+                )
+                with watched:
+                    executor.run(due, report)
                 drop_order(work)
                 drop_parts(work)
                 return assemble(work, results, n, problem.dtype)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from nafs._support.checksum import crc_of
 from nafs._support.errors import InputError, OutputExistsError, Parameter
 from nafs._support.json_text import parse_json
+from nafs._support.mapped import cut_file
 from nafs._support.npy import load_npy
 from nafs._support.scratch import scratch_array, take_room
 from nafs.graph import Adjacency, Features
@@ -252,3 +253,23 @@ def fingerprint(graph: Adjacency, features: Features) -> dict[str, Any]:
         "edges": f"{edges:08x}{'-directed' if graph.directed else ''}",
         "features": f"{features.shape[1]}-{values:08x}",
     }
+
+
+@contextmanager
+def unchanged_inputs(graph: Adjacency, features: Features, work: WorkFolder) -> Iterator[None]:
+    """Raise if files of the graph or its features are cut short or change while other processes read them."""
+    arrays = [graph.indptr, graph.indices, graph.weights, *features.arrays("features").values()]
+    before = fingerprint(graph, features)
+    again = f"delete the folder {work.path} and start again"
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        if path := cut_file(arrays):  # a process that reads beyond its end dies without a word
+            raise InputError(
+                f"{path} was deleted or shortened during the run ({error}); restore it, {again}"
+            ) from None
+        raise
+    if path := cut_file(arrays):
+        raise InputError(f"{path} was deleted or shortened during the run; restore it, {again}")
+    if fingerprint(graph, features) != before:
+        raise InputError(f"the files of the graph or its features changed during the run; {again}")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
-from nafs._support.mapped import cut_file, is_mapped
+from nafs._support.mapped import is_mapped
 from nafs._support.markup import html_table
 from nafs.graph.adjacency import Adjacency, read_adjacency
 from nafs.graph.feature_reading import read_features
@@ -164,11 +163,6 @@ class Graph:
     def anonymous_nbytes(self) -> int:
         """Size of the arrays that are not mapped from files."""
         return sum(int(array.nbytes) for array in self._arrays() if not is_mapped(array))
-
-    @property
-    def cut_file(self) -> Path | None:
-        """A file of the graph that was deleted or shortened since it was mapped, or ``None``."""
-        return cut_file(self._arrays())
 
     def _arrays(self) -> list[Any]:
         """The arrays of the graph; ids are an Arrow array."""
