@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering.kmeans import members_of
+
 Labels = NDArray[np.int64]
 
 
@@ -22,17 +24,15 @@ def pairwise_agreement(partitions: Labels, n_clusters: int) -> NDArray[np.float6
            [ 1. ,  1. , -0.5],
            [-0.5, -0.5,  1. ]])
     """
-    members = np.concatenate([_members(labels, n_clusters) for labels in partitions])
+    members = np.concatenate([members_of(labels, n_clusters) for labels in partitions]).astype(np.float32)
     sizes = members.sum(axis=1, dtype=np.float64).reshape(len(partitions), n_clusters)
+    together = _pairs(sizes).sum(axis=1)
     indices = np.empty((len(partitions), len(partitions)))
     for i in range(len(partitions)):
-        table = members[i * n_clusters : (i + 1) * n_clusters] @ members.T
-        tables = table.astype(np.float64).reshape(n_clusters, len(partitions), n_clusters)
-        indices[i] = _adjusted(
-            _pairs(tables).sum(axis=(0, 2)),
-            _pairs(sizes[i]).sum(),
-            _pairs(sizes).sum(axis=1),
-            partitions.shape[1],
+        table = members[i * n_clusters : (i + 1) * n_clusters] @ members[i * n_clusters :].T
+        tables = table.astype(np.float64).reshape(n_clusters, len(partitions) - i, n_clusters)
+        indices[i, i:] = indices[i:, i] = _adjusted(
+            _pairs(tables).sum(axis=(0, 2)), together[i], together[i:], partitions.shape[1]
         )
     return indices
 
@@ -96,12 +96,6 @@ def vote(
             votes[nodes, names[labels]] += weight
         start = votes.argmax(axis=1)
     return start
-
-
-def _members(labels: Labels, n_clusters: int) -> NDArray[np.float32]:
-    members = np.zeros((n_clusters, len(labels)), np.float32)
-    members[labels, np.arange(len(labels))] = 1
-    return members
 
 
 def _pairs(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -331,7 +331,7 @@ class ClusterSearch:
             tables = (edges.table(candidate, n_clusters) for candidate in candidates)
             quality *= np.maximum([assortativity_of(table) for table in tables], _UNRELATED)
             rows = next(iter(self.hops.values())).unit(4 * n_clusters)
-            shares = [explained_variance(rows, candidate, n_clusters) for candidate in candidates]
+            shares = explained_variance(rows, candidates, n_clusters)
             quality *= np.sqrt(np.maximum(shares, _UNEXPLAINED))
         weights = (quality / quality.max()) ** _POWER
         labels = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)

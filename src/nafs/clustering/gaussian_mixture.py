@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering.kmeans import means_of, nearest_members
 from nafs.clustering.measures import modularity
 from nafs.graph import Adjacency
 
 _ENOUGH = 1e-3  # gain in log-likelihood per node at which a fit stops
 _WARM_UP = 10  # steps of K-means before the mixture
 _FAR = 1000.0  # squared distance of the points from the origin, in units of their variance
+_LEAST = 10 * float(np.finfo(float).eps)  # nodes that even an empty cluster has
 _FLOOR = 1e-3  # added to the covariance, relative to the mean variance of all points
 
 
@@ -61,7 +63,7 @@ def mixture(
     most = max(most, 10 * n_clusters)
     if len(points) > most:
         some = np.sort(rng.choice(len(points), most, replace=False))
-    sample = points[some]
+    sample = points[some].astype(np.float64, copy=False)
     starts = [] if start is None else [start[some]]
     for _ in range(n_init):
         centres, _ = kmeans_plusplus(sample, n_clusters, random_state=int(rng.integers(1 << 31)))
@@ -88,11 +90,11 @@ class Mixture(NamedTuple):
     def scores(self, points: NDArray[Any]) -> NDArray[Any]:
         """Log density under each cluster, without terms that all clusters share."""
         moved = points if self.origin is None else points - self.origin
-        return self.scores_of(moved @ self.whiten).T
+        return self.scores_of(moved.T).T
 
-    def scores_of(self, white: NDArray[Any]) -> NDArray[Any]:
-        """The same for whitened points, one row for each cluster."""
-        scores: NDArray[Any] = self.means @ white.T
+    def scores_of(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """The same for points that are columns; one row for each cluster."""
+        scores: NDArray[Any] = (self.means @ self.whiten.T) @ columns
         scores += (self.log_weights - 0.5 * np.einsum("ij,ij->i", self.means, self.means))[:, None]
         return scores
 
@@ -106,39 +108,42 @@ class Mixture(NamedTuple):
 def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, max_iter: int) -> Mixture:
     """Expectation and maximisation from given clusters.
 
-    With one covariance for all, whitening reduces each step to two products of the size that K-means needs; a
-    general mixture needs one for each cluster. Products of points have the precision of the points; arrays of
-    the size of the covariance are float64.
+    With one covariance for all, each step takes two products of the size that K-means needs; a general
+    mixture needs one for each cluster. Products of points have the precision of the points; arrays of the
+    size of the covariance, and the likelihood, are float64.
     """
     n, d = points.shape
     kind = points.dtype
-    origin = _far_mean(points)
-    if origin is not None:
+    products, mean, spread = _moments(points)
+    origin = None
+    if mean @ mean > _FAR * spread:  # so far from the origin that rounding would hide the spread
+        origin = mean.astype(kind)
         points = points - origin
+        products, mean, spread = _moments(points)
+    columns = np.ascontiguousarray(points.T)
     squares = (points.T @ points).astype(np.float64)
-    spread = np.trace(squares) / n - float((points.mean(axis=0, dtype=np.float64) ** 2).sum())
-    floor = np.eye(d) * max(_FLOOR * spread / d, 1e-12)
+    least = max(_FLOOR * spread / d, 1e-12)
     shares = np.zeros((count, n), kind)  # NumPy finds the largest of a column much faster than that of a row
     shares[clusters, np.arange(n)] = 1
     before = -np.inf
     for _ in range(max_iter):
-        sizes = shares.sum(axis=1, dtype=np.float64) + 10 * np.finfo(float).eps
+        sizes = shares.sum(axis=1, dtype=np.float64) + _LEAST
         means = (shares @ points).astype(np.float64) / sizes[:, None]
-        covariance = (squares - (means.T * sizes) @ means) / n + floor
-        whiten = _whitening(covariance, float(floor[0, 0]))
-        model = Mixture(
-            whiten.astype(kind), (means @ whiten).astype(kind), np.log(sizes / n).astype(kind), 0.0
-        )
-        white = points @ model.whiten
-        shares = model.scores_of(white)
+        covariance = (squares - (means.T * sizes) @ means) / n
+        covariance.flat[:: d + 1] += least
+        whiten = _whitening(covariance, least)
+        centers = (means @ whiten).astype(kind)
+        model = Mixture(whiten.astype(kind), centers, np.log(sizes / n).astype(kind), 0.0)
+        shares = model.scores_of(columns)
         top = shares.max(axis=0)
-        np.exp(shares - top, out=shares)
+        shares -= top
+        np.exp(shares, out=shares)
         total = shares.sum(axis=0)
         shares /= total
         likelihood = float(
-            (np.log(total) + top).mean(dtype=np.float64)
-            - 0.5 * float(np.einsum("ij,ij->i", white, white).sum(dtype=np.float64)) / n
-            + np.log(np.diag(whiten)).sum()
+            (np.log(total) + top).sum(dtype=np.float64) / n
+            - 0.5 * np.vdot(whiten, products @ whiten) / n
+            + np.log(whiten.diagonal()).sum()
         )
         if likelihood - before < _ENOUGH:
             break
@@ -146,11 +151,11 @@ def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, m
     return model._replace(likelihood=likelihood, origin=origin)
 
 
-def _far_mean(points: NDArray[Any]) -> NDArray[Any] | None:
-    """The mean of points that are so far from the origin that rounding would hide their spread."""
-    mean = points.mean(axis=0, dtype=np.float64)
-    spread = float(points.var(axis=0, dtype=np.float64).sum())
-    return mean.astype(points.dtype) if float(mean @ mean) > _FAR * spread else None
+def _moments(points: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Products of the columns, mean, and the sum of the variances of all columns."""
+    exact = points.astype(np.float64, copy=False)
+    products, mean = exact.T @ exact, exact.mean(axis=0)
+    return products, mean, float(np.trace(products)) / len(points) - float(mean @ mean)
 
 
 def _whitening(covariance: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
@@ -159,22 +164,22 @@ def _whitening(covariance: NDArray[np.float64], floor: float) -> NDArray[np.floa
     Points that nearly coincide far from the origin have a covariance that is mostly rounding, and may have
     negative eigenvalues: these are raised to the floor.
     """
-    try:
-        return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
-    except np.linalg.LinAlgError:
+    from scipy.linalg.lapack import dpotrf, dtrtri  # without the checks of numpy.linalg, which take longer
+
+    root, failed = dpotrf(covariance, lower=1)
+    if failed:
         values, vectors = np.linalg.eigh(covariance)
         least = max(floor, 1e-6 * float(values[-1]))
-        raised = (vectors * np.maximum(values, least)) @ vectors.T
-        return np.asarray(np.linalg.inv(np.linalg.cholesky(raised)).T)
+        root, _ = dpotrf((vectors * np.maximum(values, least)) @ vectors.T, lower=1)
+    return np.asarray(dtrtri(root, lower=1)[0].T)
 
 
 def _nearest(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
     """The nearest of some centres, after a few steps of K-means."""
-    for step in range(_WARM_UP + 1):
-        clusters = (points @ centres.T - 0.5 * np.einsum("ij,ij->i", centres, centres)).argmax(axis=1)
-        if step < _WARM_UP:
-            sizes = np.bincount(clusters, minlength=len(centres))
-            sums = np.zeros_like(centres)
-            np.add.at(sums, clusters, points)
-            centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
-    return np.asarray(clusters, np.int64)
+    columns = np.ascontiguousarray(points.T)
+    members = nearest_members(columns, centres)
+    for _ in range(_WARM_UP):
+        means, sizes = means_of(points, members)
+        centres = np.where(sizes[:, None] > 0, means, centres)
+        members = nearest_members(columns, centres)
+    return np.asarray(members.argmax(axis=0), np.int64)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.edges import Edges, merge_clusters
 from nafs.clustering.gaussian_mixture import fit_mixture
-from nafs.clustering.kmeans import centers_of, kmeans, nearest_center
+from nafs.clustering.kmeans import kmeans, means_of, members_of, nearest_members
 
 Labels = NDArray[np.int64]
 MORE = 2  # number of clusters before merging, relative to the number wanted
@@ -73,16 +73,17 @@ def spherical(directions: Directions, n_clusters: int, rng: np.random.Generator)
 def projection(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
     """K-means in a subspace that is fitted to its centres."""
     rows = directions.rows[:, : 4 * n_clusters]
-    clusters = kmeans(rows[:, :n_clusters], n_clusters, rng, _STEPS)
+    columns = np.ascontiguousarray(rows.T)
+    members = members_of(kmeans(rows[:, :n_clusters], n_clusters, rng, _STEPS), n_clusters)
     for _ in range(_STEPS):
-        centers, sizes = centers_of(rows, clusters, n_clusters)
+        centers, sizes = means_of(rows, members)
         # For given memberships the best subspace is spanned by the centres, weighted by their sizes.
         _, _, axes = np.linalg.svd(np.sqrt(sizes)[:, None] * centers, full_matrices=False)
-        closer = nearest_center(rows @ axes.T, centers @ axes.T)
-        if (closer == clusters).all():
+        closer = nearest_members(axes @ columns, centers @ axes.T)
+        if (closer == members).all():
             break
-        clusters = closer
-    return clusters
+        members = closer
+    return np.asarray(members.argmax(axis=0), np.int64)
 
 
 def projection_mixture(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
