@@ -14,6 +14,7 @@ QUICK = {  # one shape and limit of every command
     ("embed", "saved", 250),
     ("embed on disk", "saved", 120),
     ("embed reduced", "wide", 500),
+    ("embed auto", "saved", 250),
     ("embed auto", "saved", 500),
     ("embed and keep", "saved", 250),
     ("update", "saved", 250),

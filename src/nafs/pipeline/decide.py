@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nafs._support.budget import check_limit
+from nafs._support.budget import check_limit, program_bytes
 from nafs._support.errors import MemoryLimitError
 from nafs.clustering import ClusterSearch
 from nafs.engines.base import FeatureSize, Plan, Problem
@@ -13,11 +13,11 @@ from nafs.engines.choice import choose_plan
 from nafs.pipeline.job import Job
 from nafs.selection import hops_for_clusters
 from nafs.selection.choice import LADDER, Choice, Question
-from nafs.selection.hops_for_clusters import choose_for_clusters
+from nafs.selection.hops_for_clusters import LIBRARIES, choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
 from nafs.selection.preprocessing import Preparation, judge, prepare, prepared_nbytes
 from nafs.selection.reduction import reduction_nbytes
-from nafs.selection.structure import StructureChoice, choose_structure
+from nafs.selection.structure import StructureChoice, choose_structure, structure_choice_nbytes
 from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import AUTO, Method
 from nafs.structure import structural_nbytes
@@ -174,11 +174,14 @@ def with_structure(job: Job) -> tuple[Job, list[str]]:
 def _choose_structure(job: Job, kind: str, copied: int) -> StructureChoice:
     """Whether structural columns help; none are added if memory is too short to find out."""
     settings, n = job.settings, job.adjacency.n_nodes
-    structural = structural_nbytes(n, job.structural_columns)
+    columns = job.structural_columns
+    making = structural_nbytes(n, columns)
+    needed = structure_choice_nbytes(job.adjacency, job.features, columns, making)
+    needed += LIBRARIES if program_bytes(settings.resources.limit) else 0
     question = _question(job, kind, ("none",))
     # One r says as much about the features as all of them, in a fraction of the time.
     method = replace(settings.method, r=question.method.method(0).r[-1:], ensemble="mean")
-    question = replace(question, method=method, held=question.held + structural)
+    question = replace(question, method=method, held=question.held + needed)
     try:
         check_limit(
             question.held + copied, settings.resources.limit, "comparing them needs", "raise the limit"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from nafs.clustering import mixture, project
 from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.links import score_links, split_links
-from nafs.selection.reduction import reduce
+from nafs.selection.reduction import reduce, reduction_nbytes
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)
 ENOUGH = 0.005  # an AUC this close to the best is as good as the best
@@ -105,6 +105,18 @@ def choose_structure(
         return StructureChoice(0.0, reason, curve)
     reason = f"structural columns with {share:.0%} of the weight: {quality}, {curve[0.0]:.3f} without them"
     return StructureChoice(share, reason, curve)
+
+
+def structure_choice_nbytes(graph: Adjacency, features: Features, n_columns: int, making: int) -> int:
+    """Bytes that :func:`choose_structure` needs besides the features and a sweep.
+
+    ``making`` is what computing the structural columns needs.
+    """
+    n, f = features.shape
+    halves = 5 * features.nbytes  # the columns as a sparse matrix, and one half of them
+    halves += reduction_nbytes(n, f, MANY) if f > MANY else 0
+    mixing = making + 24 * graph.n_stored + 8 * n * (MANY + n_columns)  # visible edges, and two mixtures
+    return max(halves, mixing)
 
 
 def halves_agreement(graph: Adjacency, features: Features, sweep: Sweep, seed: int = 0) -> float:
