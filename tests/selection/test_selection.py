@@ -248,6 +248,20 @@ def test_hops_for_links_best_separate_hidden_edges(graph):
     assert fixed.center == "stationary"
 
 
+def test_in_large_graphs_hops_for_links_must_pay(graph, monkeypatch):
+    import nafs.selection.hops_for_links as module
+
+    best = choose(graph, goal="links")
+    monkeypatch.setattr(module, "LARGE", 100)
+    monkeypatch.setattr(module, "TOLERANCE", 0.1)
+    choice = choose(graph, goal="links")
+    enough = max(choice.curve.values()) - 0.1
+    assert choice.n_hops == min(hops for hops, value in choice.curve.items() if value >= enough)
+    assert choice.n_hops < best.n_hops
+    assert len(choice.curve) < len(best.curve)
+    assert any("within 0.1 of the best" in reason for reason in choice.reasons)
+
+
 def test_zero_hops_can_be_chosen_for_links(graph):
     rng = np.random.default_rng(0)
     place = rng.random((300, 2))

@@ -90,7 +90,19 @@ class Question:
         )
 
 
-def search_is_over(curve: dict[int, float]) -> bool:
-    """Whether the last steps brought no improvement."""
-    values = list(curve.values())
-    return len(values) - 1 - int(np.argmax(values)) >= PATIENCE
+def search_is_over(curve: dict[int, float], tolerance: float = 0.0) -> bool:
+    """Whether the last steps brought no improvement of more than the tolerance."""
+    return list(curve).index(fewest_hops(curve, tolerance)) + PATIENCE < len(curve)
+
+
+def fewest_hops(curve: dict[int, float], tolerance: float = 0.0) -> int:
+    """The smallest number of hops whose value is within the tolerance of the best.
+
+    Examples
+    --------
+    >>> from nafs.selection.choice import fewest_hops
+    >>> fewest_hops({1: 0.8, 2: 0.9, 3: 0.901}), fewest_hops({1: 0.8, 2: 0.9, 3: 0.901}, 0.002)
+    (3, 2)
+    """
+    least = max(curve.values()) - tolerance
+    return next(hops for hops, value in curve.items() if value >= least)

@@ -10,7 +10,7 @@ from nafs._support.errors import InputError, MemoryLimitError
 from nafs.graph import Adjacency, Features, Graph
 from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, head_nbytes, score_links, split_links
 from nafs.links.pairs import Pairs
-from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, search_is_over
+from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, fewest_hops, search_is_over
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
 
@@ -18,6 +18,8 @@ HEAD_COLUMNS = (256, 128, 64, 32)  # leading directions of the features that the
 HIDDEN = 0.05  # share of the edges in each of the two hidden sets
 DOUBTFUL = 0.6  # AUC on hidden edges below which suggestions are doubtful
 MOST_HIDDEN = 10_000  # edges per set; enough to measure the AUC to a third of a percentage point
+LARGE = 50_000  # nodes; in larger graphs, hops that hardly raise the AUC are not worth their time
+TOLERANCE = 0.002  # AUC by which the chosen number of hops may fall short of the best in a large graph
 
 
 def choose_for_links(question: Question) -> Choice:
@@ -36,6 +38,7 @@ def choose_for_links(question: Question) -> Choice:
     columns = min(COLUMNS, max(COLUMNS // 2, features.shape[1] // 4))
     prepared = prepare(features, visible, question.preprocessing)
     narrow, _ = reduce(prepared, columns)
+    tolerance = TOLERANCE if graph.n_nodes > LARGE else 0.0
     best: tuple[Any, ...] = (-1.0,)
     for center in question.centers:
         # Reduction and centring commute, so wide sparse features never become dense.
@@ -45,19 +48,20 @@ def choose_for_links(question: Question) -> Choice:
         for hop, matrix in question.sweep(visible, centred, (0, *LADDER), held=copies):
             for score, curve in curves.items():
                 curve[hop] = float(roc_auc_score(truth, score_links(matrix, pairs, score)))
-            if all(search_is_over(curve) for curve in curves.values()):
+            if all(search_is_over(curve, tolerance) for curve in curves.values()):
                 break
         for score, curve in curves.items():
-            hops = max(curve, key=lambda hop, curve=curve: curve[hop])  # type: ignore[misc]
-            if curve[hops] > best[0]:
-                best = (curve[hops], hops, center, score, curve)
-    value, hops, center, score, curve = best
-    why = (
-        f"{hops} hop{'' if hops == 1 else 's'}, center {center}, {score} score: the best AUC, {value:.3f}, "
-        f"on {int(truth.sum()):,} hidden edges, with up to {max(curve)} hops tried"
-    )
-    reasons = [why]
-    n_hidden = int(truth.sum())
+            if max(curve.values()) > best[0]:
+                best = (max(curve.values()), center, score, curve)
+    value, center, score, curve = best
+    hops, n_hidden = fewest_hops(curve, tolerance), int(truth.sum())
+    quality = f"the best AUC, {value:.3f},"
+    if curve[hops] < value:
+        quality = f"an AUC of {curve[hops]:.3f}, within {tolerance} of the best,"
+    reasons = [
+        f"{hops} hop{'' if hops == 1 else 's'}, center {center}, {score} score: {quality} "
+        f"on {n_hidden:,} hidden edges, with up to {max(curve)} hops tried"
+    ]
     chance = 0.5 + 3 / np.sqrt(6 * n_hidden)  # three standard errors above guessing
     if value < max(DOUBTFUL, chance):
         reasons.append(
