@@ -1,15 +1,18 @@
-"""The disk engine on random graphs with the shape of ogbn-papers100M, at 1 % to 10 % of its size.
+"""The disk engine on random graphs with the shape of ogbn-papers100M, at 1 % to 30 % of its size.
 
-    python benchmarks/scale.py FOLDER [SHARE ...]
+    python benchmarks/scale.py FOLDER [SHARE ...] [--order] [--float16]
 
 For each share (by default 0.01, 0.03 and 0.1) of 111,059,956 nodes, 1,615,685,872 edges and 128 features, it
 writes an edge list in Parquet and random features to FOLDER, and runs ``nafs convert`` and ``nafs embed`` on
-them. The memory limit is in proportion to the size: 6 GB for a share of 0.1. It prints a line for each
-share, and draws time against size, with the exponent, as scale.png.
+them. With ``--order`` nodes are renumbered by community while the graph is converted. The memory limit is in
+proportion to the size: 6 GB for a share of 0.1, and 4.2 GB with ``--float16``. It prints a line for each run,
+and draws time against size, with the exponent, as scale.png. Finished steps are kept in FOLDER: run the same
+command again to go on.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -24,42 +27,53 @@ from record import machine
 
 NODES, EDGES, FEATURES = 111_059_956, 1_615_685_872, 128
 HOPS, LIMIT = 10, 60_000_000_000  # bytes at full size; scaled with the share
+HALF_LIMIT = 42_000_000_000  # the same with float16
 _ROWS = 1 << 20
 
 
-def main(folder: Path, shares: list[float]) -> None:
+def main(folder: Path, shares: list[float], *, order: bool, float16: bool) -> None:
     folder.mkdir(exist_ok=True)
     file = folder / "scale.json"
     results = json.loads(file.read_text()) if file.exists() else {}
+
+    def keep(name: str, result: dict[str, Any]) -> None:
+        results[name] = result
+        file.write_text(json.dumps(results, indent=2) + "\n")
+
     for share in shares:
-        if str(share) not in results:
-            results[str(share)] = measure(folder, share)
-            file.write_text(json.dumps(results, indent=2) + "\n")
-        print(share, json.dumps(results[str(share)]), flush=True)
-    draw(results, folder / "scale.png")
+        options = [*(["--order"] if order else []), *(["--float16"] if float16 else [])]
+        name = " ".join([f"{share:g}", *options])
+        target, limit = folder / name.replace(" --", "-"), round((HALF_LIMIT if float16 else LIMIT) * share)
+        if name not in results:
+            keep(name, convert(target, share, limit, order=order))
+        if "embed" not in results[name]:
+            keep(name, {**results[name], "embed": embed(target, limit, float16=float16)})
+        print(name, json.dumps(results[name]), flush=True)
+    draw({name: result for name, result in results.items() if " " not in name}, folder / "scale.png")
 
 
-def measure(folder: Path, share: float) -> dict[str, Any]:
-    """Generate, convert and embed one graph."""
+def convert(target: Path, share: float, limit: int, *, order: bool) -> dict[str, Any]:
+    """Generate and convert one graph."""
     n, m = round(NODES * share), round(EDGES * share)
-    target = folder / f"share-{share:g}"
     target.mkdir(exist_ok=True)
-    write_edges(target / "edges.parquet", n, m)
-    write_features(target / "features.npy", n)
-    limit = round(LIMIT * share)
-    convert = command(
-        limit, "convert", target / "edges.parquet", target / "graph", "-f", target / "features.npy", "--force"
-    )
-    (target / "edges.parquet").unlink()
-    (target / "features.npy").unlink()
-    embed = command(
-        limit,
-        *("embed", target / "graph", "-o", target / "embedding.npy", "--force", "--engine", "disk"),
-        *("--hops", HOPS, "--r", 0.5),
-    )
+    edges, features = target / "edges.parquet", target / "features.npy"
+    write_edges(edges, n, m)
+    write_features(features, n)
+    options = ["--force", *(["--order"] if order else [])]
+    step = command(limit, "convert", edges, target / "graph", "-f", features, *options)
+    edges.unlink()
+    features.unlink()
     size = sum(path.stat().st_size for path in (target / "graph").iterdir())
-    sizes = {"nodes": n, "edges": m, "graph_bytes": size}
-    return {**sizes, "machine": machine(), "convert": convert, "embed": embed}
+    return {"nodes": n, "edges": m, "graph_bytes": size, "machine": machine(), "convert": step}
+
+
+def embed(target: Path, limit: int, *, float16: bool) -> dict[str, float]:
+    """Embed a converted graph."""
+    options = ["--force", "--engine", "disk", *(["--float16"] if float16 else [])]
+    output = target / "embedding.npy"
+    step = command(limit, "embed", target / "graph", "-o", output, *options, "--hops", HOPS, "--r", 0.5)
+    output.unlink()
+    return step
 
 
 def write_edges(path: Path, n: int, m: int) -> None:
@@ -106,7 +120,9 @@ def draw(results: dict[str, dict[str, Any]], path: Path) -> None:
     """Plot time against size, with the exponent between the smallest and the largest."""
     from matplotlib.figure import Figure
 
-    sizes = sorted(results, key=float)
+    sizes = sorted((name for name in results if "embed" in results[name]), key=float)
+    if not sizes:
+        return
     nodes = [results[size]["nodes"] for size in sizes]
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axis = figure.subplots()
@@ -126,6 +142,12 @@ def draw(results: dict[str, dict[str, Any]], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        raise SystemExit(__doc__)
-    main(Path(sys.argv[1]), [float(share) for share in sys.argv[2:]] or [0.01, 0.03, 0.1])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("shares", type=float, nargs="*", default=[0.01, 0.03, 0.1])
+    parser.add_argument("--order", action="store_true", help="renumber nodes by community while converting")
+    parser.add_argument("--float16", action="store_true", help="keep states in half precision")
+    chosen = parser.parse_args()
+    main(chosen.folder, chosen.shares, order=chosen.order, float16=chosen.float16)

@@ -68,13 +68,14 @@ def scale_table(results: dict[str, Any]) -> list[str]:
         "| share | nodes | edges | limit | convert | memory | embed | memory |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for share in sorted(results, key=float):
-        run = results[share]
-        cells = [share, f"{run['nodes']:,}", f"{run['edges']:,}", f"{run['embed']['limit'] / 1e9:g} GB"]
+    for name in sorted(results, key=lambda name: (float(name.split()[0]), name)):
+        run, (share, *options) = results[name], name.split()
+        shown = " ".join([share, *(f"`{option}`" for option in options)])
+        cells = [shown, f"{run['nodes']:,}", f"{run['edges']:,}", f"{run['embed']['limit'] / 1e9:g} GB"]
         for step in ("convert", "embed"):
             cells += [f"{run[step]['seconds']:.0f} s", f"{run[step]['anonymous_bytes'] / 1e9:.2f} GB"]
         rows.append(f"| {' | '.join(cells)} |")
-    shares = sorted(results, key=float)
+    shares = sorted((name for name in results if " " not in name), key=float)
     small, large = results[shares[0]], results[shares[-1]]
     minutes, powers = {}, {}
     for step in ("convert", "embed"):
@@ -89,7 +90,7 @@ def scale_table(results: dict[str, Any]) -> list[str]:
         f"{minutes['convert']:.0f} minutes to convert and {minutes['embed']:.0f} to embed, "
         "if 60 GB are available for panels of 64 columns.",
         "",
-        f"`python benchmarks/scale.py FOLDER`; {large['machine']}.",
+        f"`python benchmarks/scale.py FOLDER`, with the options after the share; {large['machine']}.",
     ]
 
 

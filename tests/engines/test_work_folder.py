@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from panel_runs import R, on_disk
+from panel_runs import R, on_disk, problem_of
 from random_graphs import random_graph
 
 from nafs._support.errors import InputError
+from nafs.engines.disk import DiskEngine
 from nafs.engines.panels import list_tasks, missing, results_of
 from nafs.engines.work import WorkFolder, fingerprint
 from nafs.graph import Features, read_adjacency, read_features
@@ -146,6 +147,34 @@ def test_too_little_disk_space_is_reported_before_the_start(tmp_path, monkeypatc
     with pytest.raises(OSError, match=r"needs .* of disk in .*, but only 0 B are free"):
         on_disk(tmp_path / "work", read_adjacency(A), read_features(X), None)
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("r", [(0.5,), R])
+@pytest.mark.parametrize("ensemble", ["mean", "concat"])
+def test_the_disk_space_of_a_run_is_estimated(tmp_path, narrow, monkeypatch, r, ensemble, sparse):
+    A, X = random_graph(8, n=3000, density=0.002, n_features=44)
+    np.save(tmp_path / "x.npy", X.astype(np.float32))
+    matrix = sp.csr_array(X) if sparse else np.load(tmp_path / "x.npy", mmap_mode="r")
+    graph, features = read_adjacency(A), read_features(matrix)
+    folder, method, peak = (tmp_path / "work").resolve(), Method(6, r, ensemble=ensemble), 0
+
+    def reserve(file, size, *_, **__):
+        nonlocal peak
+        os.posix_fallocate(file.fileno(), 0, size)
+        lines = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+        spans = [line[0].split("-") for line in lines if line[-1] == "(deleted)" and str(folder) in line[-2]]
+        mapped = sum(int(end, 16) - int(start, 16) for start, end in spans)
+        named = sum(path.stat().st_size for path in folder.iterdir())
+        peak = max(peak, mapped + named + (0 if str(file.name).startswith(str(folder)) else size))
+
+    monkeypatch.setattr("nafs._support.scratch.take_room", reserve)
+    monkeypatch.setattr("nafs.engines.work.take_room", reserve)
+    limit = narrow(graph)
+    planned = DiskEngine().plan(problem_of(graph, features, method, memory_limit=limit))
+    assert len(planned.widths) > 4
+    on_disk(folder, graph, features, limit, method)
+    assert 0.6 * planned.disk_bytes < peak <= planned.disk_bytes
 
 
 def test_a_run_killed_at_any_moment_resumes_to_the_same_bytes(saved, tmp_path):

@@ -55,12 +55,16 @@ class ColumnPanels:
         """First column of each panel, and the one after its last."""
         return list(pairwise([0, *accumulate(self.widths)]))
 
+    def names(self, panel: int) -> list[str]:
+        """Names of the arrays of a panel, none if it is a view."""
+        return [] if self.matrix is not None else array_names(panel, sparse=self.sparse)
+
     def open(self, panel: int) -> Features:
         """One panel."""
         left, right = self.bounds[panel]
         if self.matrix is not None:
             return Features(self.matrix[:, left:right])
-        arrays = {name: self.folder.open(name) for name in array_names(panel, sparse=self.sparse)}
+        arrays = {name: self.folder.open(name) for name in self.names(panel)}
         return Features.from_arrays(arrays, (self.n_nodes, right - left))
 
 

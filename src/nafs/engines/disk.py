@@ -46,7 +46,8 @@ class _InOrder:
 
     def run(self, due: list[Task], report: Report) -> None:
         """Run the tasks in order."""
-        panels, done = self._panels, dropping(due, self._work)
+        panels = self._panels
+        done = dropping(due, self._work, panels.columns)
         for task in due:
             panels.run(task, report.task_ticker(task, panels.method.r[task.r], len(panels.columns.widths)))
             done(task)

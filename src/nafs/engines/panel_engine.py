@@ -32,6 +32,7 @@ from nafs.smoothing.order import CACHED_STATE, order_nbytes, order_pays
 
 PROCESS = 64 << 20  # bytes used by Python and the libraries
 _FIXED = 24 << 20  # bytes for buffers of a few rows
+_RECORDS = 1 << 16
 _NARROWEST = 8  # columns of the narrowest panel
 _ROWS = 1 << 14  # of the embedding, per block that is assembled
 _FILES = 64  # panels that are open at a time while assembling
@@ -103,7 +104,14 @@ class PanelEngine:
         return Plan(
             self.name,
             held + _FIXED + _padded(max(widths)) * column,
-            _disk_bytes(problem, widths, workers, in_files=in_files, ordered=ordered),
+            _disk_bytes(
+                problem,
+                widths,
+                workers,
+                in_files=in_files,
+                ordered=ordered,
+                one_worker=not self.all_in_files,
+            ),
             strategy,
             ordered=ordered,
             arranged=problem.graph.n_nodes if ordered else 0,
@@ -234,23 +242,38 @@ def _orders(problem: Problem, widths: tuple[int, ...], workers: int) -> bool:
 
 
 def _disk_bytes(
-    problem: Problem, widths: tuple[int, ...], workers: int, *, in_files: bool, ordered: bool
+    problem: Problem,
+    widths: tuple[int, ...],
+    workers: int,
+    *,
+    in_files: bool,
+    ordered: bool,
+    one_worker: bool,
 ) -> int:
+    """The most that is in the work folder at a time: while panels are smoothed, or while they are joined."""
     method, n, f, widest = problem.method, problem.graph.n_nodes, sum(widths), max(widths)
-    parts = 0
+    several = len(method.r) > 1
+    part = waiting = 0  # parts of the distances
     if method.uses_distance and len(widths) > 1:
-        waiting = max(len(widths).bit_length(), workers) + 1
-        if workers > 1 and len(method.r) > 1:  # the next r begins before the last panels of this one end
+        part = n * (method.n_hops + 1) * 16
+        waiting = len(widths).bit_length() if one_worker else max(len(widths).bit_length(), workers) + 1
+        if workers > 1 and several:  # the next r begins before the last panels of this one end
             waiting *= 2
-        parts = waiting * n * (method.n_hops + 1) * 16
-    scratch = workers * n * (4 * widest + 40)
-    results = n * method.n_columns(f) * 4
-    output = results if len(results_of(method, len(widths))) > 1 else 0
-    offsets = 8 * n * len(widths)  # of sparse panels
-    panels = problem.size.nbytes if in_files else 0
+    inputs = (
+        (problem.size.nbytes if in_files else 0) + 8 * n * len(widths) + 4 * n
+    )  # offsets if sparse; norms
     if ordered:  # what finding it takes, the result twice while it is copied, and the rows of nodes
-        panels += sum(order_nbytes(problem.graph)) + 16 * n
-    return panels + offsets + 4 * n + parts + scratch + results + 4 * n * widest + output
+        inputs += sum(order_nbytes(problem.graph)) + 16 * n
+    scratch = workers * n * (4 * widest + 40)
+    results, result = n * method.n_columns(f) * 4, workers * n * widest * 4
+    if several:  # results of the r before stay
+        running = inputs + scratch + waiting * part + results + result
+    else:  # one worker drops the features of a panel once its result is finished
+        running = (
+            inputs + scratch + max(waiting * part, part + (result if in_files and one_worker else results))
+        )
+    joined = results if len(results_of(method, len(widths))) > 1 else 0
+    return max(running, results + joined) + 4 * n + _RECORDS  # norms of rows, headers and checksums
 
 
 def _widths_to_use(work: WorkFolder, plan: Plan, *, resume: bool) -> tuple[int, ...]:

@@ -38,6 +38,7 @@ from nafs.smoothing.order import Order
 from nafs.smoothing.weightings import weighting_named
 
 Tick = Callable[[int], None]
+Done = Callable[["Task"], None]
 ROUND_VALUES = 1 << 24  # gathered in a hop; fewer are gathered twice sooner than parts are exchanged
 _ROWS = 1 << 16  # per block that is copied
 _VALUES = 1 << 20  # per block that is added
@@ -185,13 +186,22 @@ def missing(tasks: list[Task], wanted: Iterable[str], folder: WorkFolder) -> lis
     return [task for task in tasks if task.output in due]
 
 
-def dropping(tasks: list[Task], folder: WorkFolder) -> Callable[[Task], None]:
-    """A function to call after each of these tasks: it removes arrays that no further one needs."""
-    uses = Counter(name for task in tasks for name in task.needs)
+def dropping(tasks: list[Task], folder: WorkFolder, features: ColumnPanels | None = None) -> Done:
+    """A function to call after each of these tasks: it removes arrays that no further one reads.
+
+    With ``features``, also those of panels whose tasks are finished.
+    """
+
+    def names_read(task: Task) -> list[str]:
+        own = [] if features is None or task.kind == "add" else features.names(task.panel)
+        return [*task.needs, *own]
+
+    uses = Counter(name for task in tasks for name in names_read(task))
 
     def done(task: Task) -> None:
-        uses.subtract(task.needs)
-        for name in task.needs:
+        names = names_read(task)
+        uses.subtract(names)
+        for name in names:
             if not uses[name]:
                 folder.drop(name)
 
