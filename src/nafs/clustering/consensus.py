@@ -23,6 +23,7 @@ nodes. Half of the sample are neighbors of the other half, so that the sample ha
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -162,32 +163,35 @@ class ClusterSearch:
         sample: int = SAMPLE,
         allocate: Allocate = np.empty,
     ) -> None:
-        self.hops: dict[int, Directions] = {}
         self.n_nodes = 0
         self.heads = ALL_HEADS
         self.weigh_by_edges = True
         self._edges: Edges | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
         most = NUMBERS[-1] if most_clusters is None else most_clusters
-        for hop, embedding in sweep:
-            matrix = embedding if embedding.shape[1] > 1 else _with_constant(embedding)
-            if not self.hops:
-                self.n_nodes = len(matrix)
-                self.sample = _draw(len(matrix), max(sample, 10 * most), graph)
-                self._edges = None if graph is None else Edges.among(graph, self.sample)
-            # Scaled so that products of columns neither vanish nor overflow.
-            largest = np.float32(
-                max(abs(float(matrix.max(initial=0))), abs(float(matrix.min(initial=0)))) or 1
-            )
-            rows = np.asarray(matrix if self.sample is None else matrix[self.sample], np.float32) / largest
-            directions = Directions.of(rows, 4 * most)
-            self.hops[hop] = directions
-            if self.sample is not None:
-                axes = directions.axes[:, : 2 * most] / largest
-                rows = allocate((len(matrix), axes.shape[1]), np.float16)
-                for begin in range(0, len(matrix), _BLOCK):
-                    rows[begin : begin + _BLOCK] = matrix[begin : begin + _BLOCK] @ axes
-                self._all_rows[hop] = rows
+        directions: dict[int, Future[Directions]] = {}
+        with ThreadPoolExecutor(1) as pool:  # directions are found while the sweep goes on
+            for hop, embedding in sweep:
+                matrix = embedding if embedding.shape[1] > 1 else _with_constant(embedding)
+                if not directions:
+                    self.n_nodes = len(matrix)
+                    self.sample = _draw(len(matrix), max(sample, 10 * most), graph)
+                    self._edges = None if graph is None else Edges.among(graph, self.sample)
+                # Scaled so that products of columns neither vanish nor overflow.
+                largest = np.float32(
+                    max(abs(float(matrix.max(initial=0))), abs(float(matrix.min(initial=0)))) or 1
+                )
+                rows = (
+                    np.asarray(matrix if self.sample is None else matrix[self.sample], np.float32) / largest
+                )
+                directions[hop] = pool.submit(Directions.of, rows, 4 * most)
+                if self.sample is not None:
+                    axes = directions[hop].result().axes[:, : 2 * most] / largest
+                    rows = allocate((len(matrix), axes.shape[1]), np.float16)
+                    for begin in range(0, len(matrix), _BLOCK):
+                        rows[begin : begin + _BLOCK] = matrix[begin : begin + _BLOCK] @ axes
+                    self._all_rows[hop] = rows
+        self.hops = {hop: future.result() for hop, future in directions.items()}
         if not self.hops:
             raise InputError("there is no embedding to cluster")
 

@@ -69,7 +69,7 @@ def kmeans(points: NDArray[Any], n_clusters: int, rng: np.random.Generator, step
     members = nearest_members(columns, centers)
     for _ in range(steps):
         means, sizes = means_of(points, members)
-        centers = np.where(sizes[:, None] > 0, means, centers)  # an empty cluster stays where it was
+        centers = means if sizes.all() else np.where(sizes[:, None] > 0, means, centers)  # empty ones stay
         closer = nearest_members(columns, centers)
         if (closer == members).all():
             break
@@ -92,7 +92,7 @@ def _spread_rows(
         else:
             drawn = rng.integers(0, n, trials)
         apart = squares[drawn][:, None] + squares
-        apart -= 2 * (points[drawn] @ columns)
+        apart -= (2 * points[drawn]) @ columns
         np.maximum(apart, 0, out=apart)
         np.minimum(apart, nearest, out=apart)
         best = int(apart.sum(axis=1, dtype=np.float64).argmin())

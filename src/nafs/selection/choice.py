@@ -23,6 +23,7 @@ from nafs.smoothing.method import MethodSettings
 LADDER = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 45, 60)  # candidates of n_hops="auto"
 COLUMNS = 64  # approximate number of leading directions in the sweep
 PATIENCE = 3  # steps of the ladder without improvement before the search stops
+LARGE = 50_000  # nodes; choices for larger graphs save time where that hardly changes them
 
 Remake = Callable[[Adjacency], Features]
 
@@ -78,6 +79,12 @@ class Question:
     centers: tuple[str, ...]
     held: int = 0
     remake: Remake | None = None
+
+    def with_two_r(self) -> Question:
+        """The same with two r's, placed so that their mean is about the mean of all r's."""
+        r = self.method.method(0).r
+        side = len(r) // 6
+        return replace(self, method=replace(self.method, r=tuple(sorted({r[side], r[len(r) - 1 - side]}))))
 
     def sweep(
         self, graph: Adjacency, narrow: Features, ladder: tuple[int, ...], *, held: int = 0

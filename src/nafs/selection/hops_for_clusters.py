@@ -13,7 +13,7 @@ import numpy as np
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
 from nafs.clustering.consensus import ClusterSearch, search_nbytes
-from nafs.selection.choice import LADDER, Choice, Question
+from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
 from nafs.smoothing.method import AUTO
@@ -38,6 +38,8 @@ def search_clusters(question: Question) -> ClusterSearch:
     )
     prepared = prepare(question.features, graph, question.preprocessing, question.centers[0])
     narrow, _ = reduce(prepared, max(COLUMNS, 4 * (most or 0)))
+    if graph.n_nodes > LARGE:
+        question = question.with_two_r()
     sweep = question.sweep(graph, narrow, HOPS, held=search)
     allocate = np.empty if limit is None else scratch_in(None)
     return ClusterSearch(sweep, most, graph=graph, allocate=allocate)

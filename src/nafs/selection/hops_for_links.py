@@ -10,7 +10,15 @@ from nafs._support.errors import InputError, MemoryLimitError
 from nafs.graph import Adjacency, Features, Graph
 from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, head_nbytes, score_links, split_links
 from nafs.links.pairs import Pairs
-from nafs.selection.choice import COLUMNS, LADDER, Choice, Question, fewest_hops, search_is_over
+from nafs.selection.choice import (
+    COLUMNS,
+    LADDER,
+    LARGE,
+    Choice,
+    Question,
+    fewest_hops,
+    search_is_over,
+)
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
 
@@ -18,7 +26,6 @@ HEAD_COLUMNS = (256, 128, 64, 32)  # leading directions of the features that the
 HIDDEN = 0.05  # share of the edges in each of the two hidden sets
 DOUBTFUL = 0.6  # AUC on hidden edges below which suggestions are doubtful
 MOST_HIDDEN = 10_000  # edges per set; enough to measure the AUC to a third of a percentage point
-LARGE = 50_000  # nodes; in larger graphs, hops that hardly raise the AUC are not worth their time
 TOLERANCE = 0.002  # AUC by which the chosen number of hops may fall short of the best in a large graph
 
 
