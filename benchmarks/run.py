@@ -19,7 +19,7 @@ from common import MissingDataError, Result
 from record import LATEST, lines_of, machine, merge, read_lines, write_lines
 
 MAIN = ["order", "cached", "memory", "peers", "disk", "files", "hop", "import", "wide"]
-OTHERS = ["half", "load", "sweep", "auto", "similar", "layout", "update", "million"]
+OTHERS = ["half", "load", "sweep", "estimate", "auto", "similar", "layout", "update", "million"]
 
 
 def main(names: list[str]) -> int:
