@@ -23,7 +23,7 @@ nodes. Half of the sample are neighbors of the other half, so that the sample ha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -184,6 +184,7 @@ class ClusterSearch:
                 rows = (
                     np.asarray(matrix if self.sample is None else matrix[self.sample], np.float32) / largest
                 )
+                wait(directions.values())  # so that one copy of the rows is waiting at most
                 directions[hop] = pool.submit(Directions.of, rows, 4 * most)
                 if self.sample is not None:
                     axes = directions[hop].result().axes[:, : 2 * most] / largest
