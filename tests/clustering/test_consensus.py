@@ -296,3 +296,12 @@ def test_more_clusters_than_nodes_are_reported():
     choice = embed(path, n_hops="auto", n_clusters=7).choice
     assert "5 clusters instead of 7: there are no more nodes" in choice.clustering.explain()
     assert choice.clustering.n_clusters == 5
+
+
+def test_large_graphs_are_swept_with_two_r(graph, search, monkeypatch):
+    import nafs.selection.hops_for_clusters as module
+
+    monkeypatch.setattr(module, "LARGE", 100)
+    few = search_clusters(Job.of(graph, Settings.of(n_hops="auto", n_threads=1)))
+    assert any(not np.array_equal(few.hops[hop].rows, search.hops[hop].rows) for hop in search.hops)
+    assert adjusted_rand_score(few.consensus(4).labels, search.consensus(4).labels) > 0.95
