@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.clustering.directions import Directions, unit_rows
+from nafs.clustering.directions import Directions, Rows, unit_rows
 from nafs.clustering.edges import Edges, merge_clusters
 from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.kmeans import kmeans, means_of, members_of, nearest_members
@@ -53,16 +53,15 @@ def partitions(
             yield name, merge_clusters(table, n_clusters, absorb=name == "absorbed")[parts]
 
 
-def mixture_from(directions: Directions, n_clusters: int, start: Labels) -> Labels:
-    """A mixture of Gaussians on unit rows, started from given clusters."""
-    points = directions.unit(2 * n_clusters)
+def mixture_from(points: Rows, n_clusters: int, start: Labels) -> Labels:
+    """A mixture of Gaussians, started from given clusters."""
     return fit_mixture(points, start, n_clusters, _STEPS).predict(points)
 
 
 def mixture(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
     """A mixture of Gaussians on unit rows, started by K-means."""
-    start = kmeans(directions.unit(2 * n_clusters), n_clusters, rng, _STEPS)
-    return mixture_from(directions, n_clusters, start)
+    points = directions.unit(2 * n_clusters)
+    return mixture_from(points, n_clusters, kmeans(points, n_clusters, rng, _STEPS))
 
 
 def spherical(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
@@ -88,7 +87,8 @@ def projection(directions: Directions, n_clusters: int, rng: np.random.Generator
 
 def projection_mixture(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
     """The mixture started by ``projection``."""
-    return mixture_from(directions, n_clusters, projection(directions, n_clusters, rng))
+    start = projection(directions, n_clusters, rng)
+    return mixture_from(directions.unit(2 * n_clusters), n_clusters, start)
 
 
 def subspace(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:

@@ -7,12 +7,18 @@ rows.
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError
 from nafs.graph import Features, read_features
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 REDUCTIONS = ("svd", "random")
 _ITERATIONS = 5
@@ -64,6 +70,14 @@ def find_directions(
     return leading_directions(features, min(n_columns, n), seed)
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS of NumPy. Looking for it takes longer than many a reduction, so that is done once."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray[np.float32]:
     """The leading right singular directions of the features, one per column.
 
@@ -71,8 +85,6 @@ def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray
     matrices are represented by a random sample of their rows. BLAS runs on one thread: the bits do not depend
     on the number of threads.
     """
-    from threadpoolctl import threadpool_limits
-
     n, f = features.shape
     rng = np.random.default_rng(seed)
     sample = np.arange(n) if n <= _SAMPLE else np.sort(rng.choice(n, _SAMPLE, replace=False))
@@ -80,7 +92,7 @@ def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray
     step = max(1, _VALUES // max(width, features.values.size // n))
     unit = np.float32(1 / (features.largest or 1))  # squares of 1e30 would overflow
     axes = rng.standard_normal((f, width), dtype=np.float32)
-    with threadpool_limits(1, "blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         for turn in range(_ITERATIONS):
             products = np.zeros((f, width))
             for top in range(0, len(sample), step):
@@ -97,9 +109,7 @@ def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray
 
 def projected(features: Features, directions: NDArray[np.float32]) -> Features:
     """The features along some directions."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, "blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         return read_features(features.project(directions))
 
 
