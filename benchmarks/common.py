@@ -122,7 +122,7 @@ def in_fresh_process(module: str, function: str, *arguments: object) -> object:
         f"import {module}; print(json.dumps({module}.{function}(*json.loads(sys.argv[1]))))"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code, json.dumps(arguments)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, json.dumps(arguments)], stdout=subprocess.PIPE, text=True, check=True
     )
     return json.loads(run.stdout.splitlines()[-1])
 
