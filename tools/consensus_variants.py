@@ -117,7 +117,7 @@ def _vote(
     for group in (candidates[heads != "absorbed"], candidates[heads == "absorbed"]):
         mean = (pairwise_agreement(group, count).sum(axis=1) - 1) / max(1, len(group) - 1)
         kept = [assortativity_of(edges.table(labels, count)) for labels in group]
-        variance = [explained_variance(rows, labels, count) for labels in group]
+        variance = explained_variance(rows, group, count)
         factors = (np.maximum(mean, 1e-9), np.maximum(kept, 0.1), np.maximum(variance, 1e-3))
         logs = sum(power * np.log(factor) for power, factor in zip(powers, factors, strict=True))
         labels = vote(group, np.exp(logs - logs.max()), group[int(logs.argmax())], count)
