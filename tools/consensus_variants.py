@@ -3,16 +3,18 @@
     python tools/consensus_variants.py
 
 All variants use the same candidates (three seeds for each graph), so that only the weights of the votes and
-the last step differ. Measured graphs are kept in docs/data/consensus_variants.json: delete the file to
-measure them again. The tables are written into docs/quality.md. Scores are means of ACC, NMI and ARI in
-percent, on at most 5,000 nodes of each graph. Planted graphs belong to neither half: the choice is not made
-on them.
+what follows from the votes differ. Measured graphs are kept in docs/data/consensus_variants.json: delete the
+file to measure them again. The tables are written into docs/quality.md. Scores are means of ACC, NMI and ARI
+in percent, on at most 5,000 nodes of each graph. Planted graphs belong to neither half: the choice is not
+made on them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,10 @@ from numpy.typing import NDArray
 from nafs import Graph
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
-from nafs.clustering.edges import assortativity_of, modularity_of
+from nafs.clustering.directions import Directions, unit_rows
+from nafs.clustering.edges import Table, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import fit_mixture
+from nafs.clustering.joint_mixture import columns_for
 from nafs.clustering.kmeans import explained_variance
 from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.marked import fill, markdown
@@ -32,24 +36,13 @@ from nafs.reproduce.quality import HALVES, data_of, present
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SEEDS = 3
-WEIGHTS = {  # powers of agreement, assortativity and explained variance in the weight of a vote
-    "agreement^4 x assortativity^4 x variance^2 (auto)": (4, 4, 2),
-    "agreement^4 x assortativity^4 (before)": (4, 4, 0),
-    "agreement^4": (4, 0, 0),
-    "agreement^4 x assortativity^2": (4, 2, 0),
-    "agreement^8 x assortativity^4": (8, 4, 0),
-    "agreement^8 x assortativity^8": (8, 8, 0),
-    "agreement^4 x assortativity^4 x variance^4": (4, 4, 4),
-    "agreement^4 x variance^2": (4, 0, 2),
-}
-AUTO = "mixture, hops closest to the vote (auto)"
-SETTLED = {AUTO: (50, "closest"), "no last step": (0, "vote")}
-SETTLED |= {f"steps {steps}, hops closest to the vote": (steps, "closest") for steps in (1, 2, 5)}
-SETTLED |= {f"steps {steps}, mean log density over hops": (steps, "mean") for steps in (1, 2, 5)}
-SETTLED |= {f"steps {steps}, hops weighted by closeness^16": (steps, "weighted") for steps in (1, 2, 5)}
+AUTO = "agreement^4 x assortativity^4 x variance^2, joint mixture (auto)"
+BEFORE = "last step: mixture at one number of hops (before)"
 
 Labels = NDArray[np.int64]
+Matrix = NDArray[Any]
 Scores = dict[str, list[float]]
+Powers = tuple[float, float, float]  # of agreement, assortativity and explained variance
 
 
 def planted(sizes: list[int], inside: float, outside: float, signal: float, seed: int) -> Graph:
@@ -69,6 +62,199 @@ PLANTED: dict[str, Callable[[int], Graph]] = {
     "planted: one of 78 %": lambda seed: planted([700, 100, 100], 0.03, 0.004, 0.4, seed),
     "planted: four, weak": lambda seed: planted([250] * 4, 0.03, 0.01, 0.4, seed),
     "planted: four, clear": lambda seed: planted([250] * 4, 0.03, 0.012, 0.8, seed),
+}
+
+
+@dataclass(eq=False)
+class Vote:
+    """The candidates of one graph and seed, and what they agree on with given weights."""
+
+    search: ClusterSearch
+    candidates: Labels
+    hops: NDArray[np.int64]
+    heads: NDArray[np.str_]
+    count: int
+    powers: Powers = (4, 4, 2)
+    edge_rating: Callable[[Table], float] = assortativity_of
+    other_heads: bool = False
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of the votes for each cluster, as in :mod:`nafs.clustering.consensus`."""
+        edges = self.search._edges
+        assert edges is not None
+        votes = []
+        for group in (self.heads != "absorbed", self.heads == "absorbed"):
+            candidates, logs = self.candidates[group], self._log_weights(group)
+            weights = np.exp(logs - logs.max())
+            shares = vote(candidates, weights, candidates[int(logs.argmax())], self.count)
+            labels = shares.argmax(axis=1)
+            table = edges.table(labels, self.count)
+            together = float(np.mean([rand_index(labels, other, self.count) for other in candidates]))
+            votes.append((shares, together, modularity_of(table), assortativity_of(table)))
+        (even, *_), (uneven, *_) = votes
+        stable = votes[1][1] * votes[1][2] > votes[0][1] * votes[0][2]
+        return uneven if stable and votes[1][1] >= votes[0][1] and votes[1][3] >= votes[0][3] else even
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The winner."""
+        return np.asarray(self.shares.argmax(axis=1))
+
+    def _log_weights(self, group: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Logarithms of the weights of some candidates."""
+        candidates, heads = self.candidates[group], self.heads[group]
+        pairs = pairwise_agreement(candidates, self.count)
+        counted = ~np.eye(len(candidates), dtype=bool)
+        if self.other_heads and len(np.unique(heads)) > 1:
+            counted = heads[:, None] != heads
+        mean = (pairs * counted).sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
+        edges, rows = self.search._edges, next(iter(self.search.hops.values())).unit(4 * self.count)
+        assert edges is not None
+        ratings = [self.edge_rating(edges.table(labels, self.count)) for labels in candidates]
+        variance = explained_variance(rows, candidates, self.count)
+        factors = (np.maximum(mean, 1e-9), np.maximum(ratings, 0.1), np.maximum(variance, 1e-3))
+        return np.asarray(
+            sum(power * np.log(factor) for power, factor in zip(self.powers, factors, strict=True))
+        )
+
+    @cached_property
+    def one_embedding(self) -> tuple[int, Labels]:
+        """The number of hops whose mixture, started from the winner, stays closest to it; its clusters."""
+        best: tuple[float, int, Labels] | None = None
+        for hop, directions in self.search.hops.items():
+            points = directions.unit(2 * self.count)
+            labels = fit_mixture(points, self.labels, self.count, 50).predict(points)
+            closeness = rand_index(self.labels, labels, self.count)
+            if best is None or closeness > best[0]:
+                best = closeness, hop, labels
+        assert best is not None
+        return best[1:]
+
+    def all_embeddings(self, directions: float, power: float) -> Matrix:
+        """Unit rows of all embeddings side by side, along a few leading directions for each cluster."""
+        indices = np.array([rand_index(self.labels, other, self.count) for other in self.candidates])
+        parts = []
+        for hop, embedding in self.search.hops.items():
+            weight = max(float(indices[self.hops == hop].mean()), 1e-3) ** power
+            parts.append(np.float32(np.sqrt(weight)) * embedding.unit(columns_for(self.count)))
+        joint = Directions.of(np.hstack(parts), 4 * self.count)
+        return unit_rows(joint.rows[:, : int(directions * self.count)])
+
+
+def joint(
+    votes: Vote, prior: float = 1, steps: int = 3, directions: float = 3, power: float = 4, tails: float = 0
+) -> Labels:
+    """The last step: a mixture in all embeddings together; with ``tails``, of Student's t distributions."""
+    points = votes.all_embeddings(directions, power)
+    logs = prior * np.log(votes.shares.T + 0.02)
+    if tails:
+        return _student(points, votes.labels, votes.count, logs, tails, steps)
+    logs = logs.astype(points.dtype)
+    model = fit_mixture(points, votes.labels, votes.count, steps, logs)
+    return np.asarray((model.scores(points).T + logs).argmax(axis=0))
+
+
+def _student(points: Matrix, start: Labels, count: int, prior: Matrix, freedom: float, steps: int) -> Labels:
+    """A mixture of t distributions with one covariance: points far from all centres count for less."""
+    points = points.astype(np.float64)
+    n, d = points.shape
+    shares, weights = np.zeros((count, n)), np.ones((count, n))
+    shares[start, np.arange(n)] = 1
+    for _ in range(steps):
+        sizes, heavy = shares.sum(axis=1) + 1e-12, shares * weights
+        means = (heavy @ points) / (heavy.sum(axis=1)[:, None] + 1e-12)
+        covariance = (points.T * heavy.sum(axis=0)) @ points - (means.T * heavy.sum(axis=1)) @ means
+        covariance = covariance / n + np.eye(d) * 1e-3 * points.var(axis=0).sum() / d
+        whiten = np.linalg.inv(np.linalg.cholesky(covariance)).T
+        rows, centers = points @ whiten, means @ whiten
+        squares = (rows**2).sum(axis=1) - 2 * centers @ rows.T + (centers**2).sum(axis=1)[:, None]
+        squares = np.maximum(squares, 0)
+        scores = np.log(sizes / n)[:, None] - (freedom + d) / 2 * np.log1p(squares / freedom) + prior
+        weights = (freedom + d) / (freedom + squares)
+        shares = np.exp(scores - scores.max(axis=0))
+        shares /= shares.sum(axis=0)
+    return np.asarray(scores.argmax(axis=0))
+
+
+def core(votes: Vote, share: float, model: str) -> Labels:
+    """Learn from the nodes of each cluster that the votes are surest of; predict all."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression
+
+    points = votes.search.hops[votes.one_embedding[0]].unit(2 * votes.count)
+    sure = votes.shares.max(axis=1)
+    nodes: list[int] = []
+    for cluster in np.unique(votes.labels):
+        members = np.flatnonzero(votes.labels == cluster)
+        nodes += list(members[np.argsort(-sure[members], kind="stable")][: max(2, int(share * len(members)))])
+    learner = (
+        LogisticRegression(C=10, max_iter=200)
+        if model == "logistic regression"
+        else LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.01)
+    )
+    return np.asarray(learner.fit(points[nodes], votes.labels[nodes]).predict(points))
+
+
+def together(votes: Vote) -> Labels:
+    """Spectral clustering by how often candidates put nodes together; then the last step of before."""
+    logs = votes._log_weights(votes.heads != "absorbed")
+    columns = []
+    for labels, log in zip(votes.candidates[votes.heads != "absorbed"], logs - logs.max(), strict=True):
+        members = np.eye(votes.count, dtype=np.float32)[labels]
+        columns.append(np.exp(log / 2) * members / np.sqrt(np.maximum(members.sum(axis=0), 1)))
+    points = unit_rows(Directions.of(np.hstack(columns), votes.count).left(0, votes.count))
+    labels = fit_mixture(points, votes.labels, votes.count, 30).predict(points)
+    other = Vote(votes.search, votes.candidates, votes.hops, votes.heads, votes.count)
+    other.labels = labels
+    return other.one_embedding[1]
+
+
+def block_likelihood(table: Table) -> float:
+    """Log-likelihood per edge of a degree-corrected block model, against one without blocks."""
+    volumes = table.sum(axis=1)
+    present = table > 0
+    return float((table[present] * np.log((table / np.outer(volumes, volumes).clip(1e-30))[present])).sum())
+
+
+WEIGHTS: dict[str, dict[str, Any]] = {
+    AUTO: {},
+    "votes: agreement^4 x assortativity^4": {"powers": (4, 4, 0)},
+    "votes: agreement^4": {"powers": (4, 0, 0)},
+    "votes: agreement^4 x variance^2": {"powers": (4, 0, 2)},
+    "votes: agreement^4 x assortativity^2": {"powers": (4, 2, 0)},
+    "votes: agreement^8 x assortativity^8 x variance^4": {"powers": (8, 8, 4)},
+    "votes: agreement with other heads only": {"other_heads": True},
+    "votes: block model's likelihood^2 for assortativity^4": {
+        "powers": (4, 2, 2),
+        "edge_rating": block_likelihood,
+    },
+    "votes: block model's likelihood^4 for assortativity^4": {"edge_rating": block_likelihood},
+}
+LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
+    BEFORE: lambda votes: votes.one_embedding[1],
+    "no last step": lambda votes: votes.labels,
+    "joint, votes only as a start": partial(joint, prior=0),
+    "joint, votes only as a start, 50 steps": partial(joint, prior=0, steps=50),
+    "joint, prior: square root of the votes": partial(joint, prior=0.5),
+    "joint, prior: square of the votes": partial(joint, prior=2),
+    "joint, 2 steps": partial(joint, steps=2),
+    "joint, 50 steps": partial(joint, steps=50),
+    "joint, all hops alike": partial(joint, power=0),
+    "joint, all hops alike, square of the votes, 50 steps": partial(joint, power=0, prior=2, steps=50),
+    "joint, hops by agreement^8": partial(joint, power=8),
+    "joint, 2 directions for each cluster": partial(joint, directions=2),
+    "joint, 4 directions for each cluster": partial(joint, directions=4),
+    "joint, Student's t": partial(joint, tails=20),
+    "joint, Student's t, square root of the votes, all hops alike, 50 steps": partial(
+        joint, tails=20, prior=0.5, power=0, steps=50
+    ),
+    "spectral clustering by candidates that agree": together,
+}
+LAST_STEPS |= {
+    f"{model} on the surest {share:.0%}": partial(core, share=share, model=model)
+    for model in ("discriminant analysis", "logistic regression")
+    for share in (0.5, 0.8)
 }
 
 
@@ -92,13 +278,12 @@ def measure(name: str) -> Scores:
         count = len(graph.labels.classes)
         truth = graph.labels.codes if search.sample is None else graph.labels.codes[search.sample]
         known = truth >= 0
-        candidates, _, heads = search.candidates(count, seed)
-        winners = {
-            title: _vote(search, candidates, heads, count, powers) for title, powers in WEIGHTS.items()
+        candidates = search.candidates(count, seed)
+        results = {
+            title: joint(Vote(search, *candidates, count, **weights)) for title, weights in WEIGHTS.items()
         }
-        results = {title: _settle(search, winner, count, *SETTLED[AUTO]) for title, winner in winners.items()}
-        winner = next(iter(winners.values()))
-        results |= {title: _settle(search, winner, count, *way) for title, way in SETTLED.items()}
+        votes = Vote(search, *candidates, count)
+        results |= {title: last_step(votes) for title, last_step in LAST_STEPS.items()}
         for title, labels in results.items():
             measures = agreement(truth[known], labels[known])
             score = 100 * float(np.mean([measures[metric] for metric in ("ACC", "NMI", "ARI")]))
@@ -106,74 +291,34 @@ def measure(name: str) -> Scores:
     return scores
 
 
-def _vote(
-    search: ClusterSearch, candidates: Labels, heads: Any, count: int, powers: tuple[int, int, int]
-) -> Labels:
-    """As in :mod:`nafs.clustering.consensus`, with other weights."""
-    edges = search._edges
-    assert edges is not None
-    rows = next(iter(search.hops.values())).unit(4 * count)
-    votes = []
-    for group in (candidates[heads != "absorbed"], candidates[heads == "absorbed"]):
-        mean = (pairwise_agreement(group, count).sum(axis=1) - 1) / max(1, len(group) - 1)
-        kept = [assortativity_of(edges.table(labels, count)) for labels in group]
-        variance = explained_variance(rows, group, count)
-        factors = (np.maximum(mean, 1e-9), np.maximum(kept, 0.1), np.maximum(variance, 1e-3))
-        logs = sum(power * np.log(factor) for power, factor in zip(powers, factors, strict=True))
-        labels = vote(group, np.exp(logs - logs.max()), group[int(logs.argmax())], count)
-        table = edges.table(labels, count)
-        together = float(np.mean([rand_index(labels, other, count) for other in group]))
-        votes.append((labels, together * modularity_of(table), assortativity_of(table)))
-    even, uneven = votes
-    return uneven[0] if uneven[1] > even[1] and uneven[2] >= even[2] else even[0]
-
-
-def _settle(search: ClusterSearch, winner: Labels, count: int, steps: int, way: str) -> Labels:
-    """The last step: mixtures that start from the winner."""
-    if way == "vote":
-        return winner
-    scores = []
-    for directions in search.hops.values():
-        points = directions.unit(2 * count)
-        scores.append(fit_mixture(points, winner, count, steps).scores(points))
-    closeness = np.array([rand_index(winner, one.argmax(axis=1), count) for one in scores])
-    weights = np.ones(len(scores))
-    if way == "weighted":
-        weights = (np.maximum(closeness, 1e-6) / closeness.max()) ** 16
-    elif way == "closest":
-        weights = (np.arange(len(scores)) == closeness.argmax()).astype(float)
-    return np.asarray(np.tensordot(weights, np.array(scores), 1).argmax(axis=1))
-
-
 def tables(measured: dict[str, Scores]) -> dict[str, list[str]]:
     """One table of all variants, and one of the best by each half."""
     groups = {**HALVES, "planted": tuple(PLANTED)}
     means = {
-        title: {
-            group: float(np.mean([np.mean(measured[name][title]) for name in names if name in measured]))
-            for group, names in groups.items()
-        }
+        title: {name: float(np.mean(scores[title])) for name, scores in measured.items()}
         for title in next(iter(measured.values()))
     }
-    titles = {next(iter(WEIGHTS)): "auto"} | {AUTO: "auto"}
-    rows = [
-        [title, *(f"{value:.2f}" for value in values.values())]
-        for title, values in means.items()
-        if title != AUTO
-    ]
-    best = []
+    rows, best = [], []
+    for title, values in means.items():
+        changes = {name: value - means[BEFORE][name] for name, value in values.items()}
+        worst = min(changes, key=lambda name: changes[name])
+        loss = f"{changes[worst]:+.2f} ({worst.removeprefix('planted: ')})" if title != BEFORE else ""
+        rows.append([title, *(f"{_mean(values, names):.2f}" for names in groups.values()), loss])
     for half in HALVES:
-        title = max(means, key=lambda title: means[title][half])
-        best.append([half, titles.get(title, title), *(_change(means, title, group) for group in groups)])
+        title = max(means, key=lambda title: _mean(means[title], HALVES[half]))
+        shown = []
+        for names in groups.values():
+            mean, before = _mean(means[title], names), _mean(means[BEFORE], names)
+            shown.append(f"{mean:.2f} ({mean - before:+.2f})")
+        best.append([half, title, *shown])
     return {
-        "variants": markdown(["variant", *groups], rows),
+        "variants": markdown(["variant", *groups, "largest loss or smallest gain"], rows),
         "variants-best": markdown(["best by", "variant", *groups], best),
     }
 
 
-def _change(means: dict[str, dict[str, float]], title: str, group: str) -> str:
-    """A mean, and how far it is from that of auto."""
-    return f"{means[title][group]:.2f} ({means[title][group] - means[AUTO][group]:+.2f})"
+def _mean(values: dict[str, float], names: tuple[str, ...]) -> float:
+    return float(np.mean([values[name] for name in names if name in values]))
 
 
 def main() -> None:

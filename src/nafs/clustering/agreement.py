@@ -68,8 +68,8 @@ def overlaps(labels: Labels, partitions: Labels, n_clusters: int) -> NDArray[np.
 
 def vote(
     partitions: Labels, weights: NDArray[np.float64], start: Labels, n_clusters: int, rounds: int = 2
-) -> Labels:
-    """The partition by vote: each node gets the cluster that most partitions assign to it.
+) -> NDArray[np.float64]:
+    """The share of the votes that each cluster gets at each node; the largest share wins.
 
     Parameters
     ----------
@@ -83,7 +83,19 @@ def vote(
 
     Returns
     -------
-    ndarray of int, shape (n,)
+    ndarray of shape (n, n_clusters)
+        Each row sums to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.agreement import vote
+    >>> partitions = np.array([[0, 0, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]])
+    >>> vote(partitions, np.array([1.0, 1.0, 2.0]), partitions[0], 2)
+    array([[1. , 0. ],
+           [0.5, 0.5],
+           [0. , 1. ],
+           [0. , 1. ]])
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -95,7 +107,7 @@ def vote(
             _, names = linear_sum_assignment(-table.reshape(n_clusters, n_clusters))
             votes[nodes, names[labels]] += weight
         start = votes.argmax(axis=1)
-    return start
+    return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def _pairs(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -74,5 +74,6 @@ def _agreement(embeddings: Sequence[Directions], n_clusters: int, seed: int) -> 
             labels += [partition for _, partition in partitions(rows, n_clusters, rng, names=tuple(HEADS))]
     candidates = np.array(labels)
     mean = pairwise_agreement(candidates, n_clusters).mean(axis=1)
-    winner = vote(candidates, np.maximum(mean, 1e-9), candidates[int(mean.argmax())], n_clusters)
+    shares = vote(candidates, np.maximum(mean, 1e-9), candidates[int(mean.argmax())], n_clusters)
+    winner = shares.argmax(axis=1)
     return float(np.mean([rand_index(winner, partition, n_clusters) for partition in candidates]))

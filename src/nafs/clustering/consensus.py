@@ -11,13 +11,15 @@ number of hops and that share falls, so that together they favour neither many h
 Most heads split a group that holds half of the graph, and would outvote those that do not. If there are
 several numbers of hops, the candidates of the head ``absorbed``, which can leave such a group whole,
 therefore vote separately. The winner of that vote is used if its agreement times its modularity, the
-criterion for the number of clusters, is higher than in the other vote, and its assortativity is not lower.
+criterion for the number of clusters, is higher than in the other vote, and neither its agreement nor its
+assortativity is lower.
 
-Starting from the winner, the mixture is fitted once more at each number of hops. The number of hops is chosen
-where the result stays closest to the vote.
+The last step fits a mixture to the embeddings of all numbers of hops together, with the votes as a prior (see
+:mod:`nafs.clustering.joint_mixture`). A number of hops counts by the agreement of its candidates with the
+winner, again to the fourth power.
 
 For large graphs, candidates are partitions of a sample of the nodes, and the last mixture assigns the other
-nodes. Half of the sample are neighbors of the other half, so that the sample has enough edges.
+nodes, without votes. Half of the sample are neighbors of the other half, so that the sample has enough edges.
 """
 
 from __future__ import annotations
@@ -34,10 +36,10 @@ from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
 from nafs.clustering.chance import agreement_by_chance
-from nafs.clustering.directions import Directions, unit_rows
+from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
-from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
 from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
+from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture
 from nafs.clustering.kmeans import explained_variance
 from nafs.clustering.number import NUMBERS, ROWS, choose_number, number_curve
 from nafs.graph import Adjacency
@@ -47,10 +49,9 @@ AGREES = 0.5  # adjusted Rand index with the consensus at which a candidate coun
 DOUBTFUL = 0.25  # share of the possible agreement beyond chance below which clusters are doubtful
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
-_POWER = 4  # exponent of agreement and assortativity in the weight of a vote
+_POWER = 4  # exponent of agreement and assortativity in weights of votes, and of agreement in those of hops
 _UNRELATED = 0.1  # assortativity below which edges are assumed to say nothing about clusters
 _UNEXPLAINED = 1e-3  # smallest share of the variance that counts
-_STEPS = 50  # of the last mixture
 _BLOCK = 1 << 14  # rows multiplied at a time
 
 
@@ -62,7 +63,7 @@ class Clustering:
     ----------
     labels : ndarray of int, shape (n,)
     n_hops : int
-        The number of hops of the embedding that the labels were assigned with.
+        The number of hops whose candidates agree most with the labels.
     n_clusters : int
         All of them have nodes; there may be fewer than were requested.
     agreement : float
@@ -106,7 +107,7 @@ class Clustering:
 class _Winner(NamedTuple):
     """The result of a vote, and how well the candidates and the edges fit it."""
 
-    labels: Labels
+    shares: NDArray[np.float64]
     agreement: float
     assortativity: float = 1.0
     modularity: float = 1.0
@@ -115,6 +116,10 @@ class _Winner(NamedTuple):
     def stability(self) -> float:
         """Agreement times modularity."""
         return self.agreement * self.modularity
+
+    def fits_as_well_as(self, other: _Winner) -> bool:
+        """Whether neither agreement nor assortativity is lower."""
+        return self.agreement >= other.agreement and self.assortativity >= other.assortativity
 
 
 class ClusterSearch:
@@ -187,7 +192,7 @@ class ClusterSearch:
                 wait(directions.values())  # so that one copy of the rows is waiting at most
                 directions[hop] = pool.submit(Directions.of, rows, 4 * most)
                 if self.sample is not None:
-                    axes = directions[hop].result().axes[:, : 2 * most] / largest
+                    axes = directions[hop].result().axes[:, : columns_for(most)] / largest
                     rows = allocate((len(matrix), axes.shape[1]), np.float16)
                     for begin in range(0, len(matrix), _BLOCK):
                         rows[begin : begin + _BLOCK] = matrix[begin : begin + _BLOCK] @ axes
@@ -263,12 +268,13 @@ class ClusterSearch:
         preferred = False
         if uneven.any():
             other = self._vote(candidates[uneven], n_clusters)
-            preferred = other.stability > winner.stability and other.assortativity >= winner.assortativity
+            preferred = other.stability > winner.stability and other.fits_as_well_as(winner)
             winner = other if preferred else winner
-        hop, labels = self._settle(winner.labels, n_clusters)
+        labels = self._settle(winner, candidates, hops)
         sampled = labels if self.sample is None else labels[self.sample]
-        indices = np.array([rand_index(sampled, candidate, n_clusters) for candidate in candidates])
+        indices = _indices(sampled, candidates, n_clusters)
         curve = {count: float(indices[hops == count].mean()) for count in self.hops if count in hops}
+        hop = max(curve, key=lambda count: curve[count])
         agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
         by_chance = agreement_by_chance(self._some_hops(), n_clusters)
         present = np.unique(labels)
@@ -278,7 +284,7 @@ class ClusterSearch:
             f"several methods) were combined into one; {_are(agreeing)} close to it, and the mean "
             f"agreement of all with it (adjusted Rand index) is {agreement:.2f}, where {by_chance:.2f} would "
             "be expected without any clusters",
-            f"{_count(hop, 'hop')}: where clusters of a single embedding come closest to the combined ones",
+            f"{_count(hop, 'hop')}: where clusterings of a single embedding come closest to the combined one",
         ]
         if preferred:
             reasons.append("clusters of uneven size, merged along the edges, are more stable than even ones")
@@ -336,34 +342,41 @@ class ClusterSearch:
             tables = (edges.table(candidate, n_clusters) for candidate in candidates)
             quality *= np.maximum([assortativity_of(table) for table in tables], _UNRELATED)
             rows = next(iter(self.hops.values())).unit(4 * n_clusters)
-            shares = explained_variance(rows, candidates, n_clusters)
-            quality *= np.sqrt(np.maximum(shares, _UNEXPLAINED))
+            explained = explained_variance(rows, candidates, n_clusters)
+            quality *= np.sqrt(np.maximum(explained, _UNEXPLAINED))
         weights = (quality / quality.max()) ** _POWER
-        labels = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
-        agreement = float(np.mean([rand_index(labels, partition, n_clusters) for partition in candidates]))
+        shares = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
+        labels = shares.argmax(axis=1)
+        agreement = float(_indices(labels, candidates, n_clusters).mean())
         if edges is None:
-            return _Winner(labels, agreement)
+            return _Winner(shares, agreement)
         table = edges.table(labels, n_clusters)
-        return _Winner(labels, agreement, assortativity_of(table), modularity_of(table))
+        return _Winner(shares, agreement, assortativity_of(table), modularity_of(table))
 
-    def _settle(self, consensus: Labels, n_clusters: int) -> tuple[int, Labels]:
-        """The number of hops whose mixture stays closest to the consensus, and its clusters of all nodes."""
-        best: tuple[float, int, Mixture] | None = None
-        for hop, directions in self.hops.items():
-            points = directions.unit(2 * n_clusters)
-            model = fit_mixture(points, consensus, n_clusters, _STEPS)
-            closeness = rand_index(consensus, model.predict(points), n_clusters)
-            if best is None or closeness > best[0]:
-                best = closeness, hop, model
-        assert best is not None
-        _, hop, model = best
+    def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> Labels:
+        """The clusters of all nodes, by a mixture in all embeddings together that starts from the winner."""
+        n_clusters = winner.shares.shape[1]
+        indices = _indices(winner.shares.argmax(axis=1), candidates, n_clusters)
+        means = [float(indices[hops == hop].mean()) if hop in hops else 0.0 for hop in self.hops]
+        width = columns_for(n_clusters)
+        mixture, sampled = fit_joint_mixture(
+            [directions.rows[:, :width] for directions in self.hops.values()],
+            [max(mean, 0.0) ** _POWER for mean in means],
+            winner.shares,
+        )
         if self.sample is None:
-            return hop, model.predict(self.hops[hop].unit(2 * n_clusters))
+            return sampled
         labels = np.empty(self.n_nodes, np.int64)
-        for begin in range(0, self.n_nodes, 1 << 16):
-            rows = self._all_rows[hop][begin : begin + (1 << 16), : 2 * n_clusters]
-            labels[begin : begin + len(rows)] = model.predict(unit_rows(rows.astype(np.float32)))
-        return hop, labels
+        for begin in range(0, self.n_nodes, _BLOCK):
+            rows = [kept[begin : begin + _BLOCK, :width] for kept in self._all_rows.values()]
+            labels[begin : begin + _BLOCK] = mixture.predict([part.astype(np.float32) for part in rows])
+        labels[self.sample] = sampled
+        return labels
+
+
+def _indices(labels: Labels, candidates: Labels, n_clusters: int) -> NDArray[np.float64]:
+    """The adjusted Rand index of each candidate with the labels."""
+    return np.array([rand_index(labels, candidate, n_clusters) for candidate in candidates])
 
 
 def _with_constant(column: NDArray[Any]) -> NDArray[Any]:
@@ -400,5 +413,6 @@ def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int, *, in_files
     """Approximate bytes that a search holds; ``in_files``: without the arrays that are kept in files."""
     most = NUMBERS[-1] if n_clusters is None else n_clusters
     size = max(SAMPLE, 10 * most)
-    others = 2 * n_nodes * 2 * most if n_nodes > size and not in_files else 0
-    return n_hops * (4 * min(n_nodes, size) * 4 * most + others)
+    width = columns_for(most)
+    others = 2 * n_nodes * width if n_nodes > size and not in_files else 0
+    return n_hops * (4 * min(n_nodes, size) * (4 * most + width) + others)

@@ -105,8 +105,17 @@ class Mixture(NamedTuple):
         return np.concatenate(parts)
 
 
-def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, max_iter: int) -> Mixture:
+def fit_mixture(
+    points: NDArray[Any],
+    clusters: NDArray[np.int64],
+    count: int,
+    max_iter: int,
+    prior: NDArray[Any] | None = None,
+) -> Mixture:
     """Expectation and maximisation from given clusters.
+
+    ``prior``, of shape (count, n), has the logarithms of each point's prior probabilities, up to a constant;
+    without it they are the sizes of the clusters alone.
 
     With one covariance for all, each step takes two products of the size that K-means needs; a general
     mixture needs one for each cluster. Products of points have the precision of the points; arrays of the
@@ -135,6 +144,8 @@ def fit_mixture(points: NDArray[Any], clusters: NDArray[np.int64], count: int, m
         centers = (means @ whiten).astype(kind)
         model = Mixture(whiten.astype(kind), centers, np.log(sizes / n).astype(kind), 0.0)
         shares = model.scores_of(columns)
+        if prior is not None:
+            shares += prior
         top = shares.max(axis=0)
         shares -= top
         np.exp(shares, out=shares)
