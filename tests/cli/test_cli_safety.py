@@ -54,6 +54,33 @@ def test_a_full_disk_leaves_nothing_behind(place, capsys, monkeypatch):
     assert sorted(os.listdir()) == before
 
 
+FULL_DISK = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # so that writing fails as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
+from nafs.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("embed", "e.csv", "-o", "z.npy"),
+        ("convert", "e.csv", "saved"),
+        ("cluster", "e.csv", "--clusters", "2", "--hops", "2", "-o", "c.csv"),
+    ],
+)
+def test_an_output_that_does_not_fit_leaves_nothing_behind(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    ends = np.random.default_rng(0).integers(0, 900, (3000, 2)).tolist()
+    Path("e.csv").write_text("source,target\n" + "".join(f"node{a},node{b}\n" for a, b in ends))
+    done = subprocess.run([sys.executable, "-c", FULL_DISK, *words], capture_output=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert b"File too large" in done.stderr
+    assert os.listdir() == ["e.csv"]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("words", [("embed", "e.csv", "-o", "-"), ("describe", "e.csv")])
 def test_a_full_device_behind_stdout(place, words):
@@ -108,7 +135,7 @@ def test_the_two_files_of_an_npy_come_together(place, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr("nafs.writers.embeddings.save_npy", full)
     assert run("embed", "e.csv", "-o", "z.npy", "-q", "--force") == 2
     assert {name: Path(name).read_bytes() for name in before} == before
 

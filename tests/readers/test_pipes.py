@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from command import run
 
 from nafs import Embedding, Graph, read_graph
 from nafs._support.errors import InputError
@@ -61,6 +62,16 @@ class TestPipes:
         path = self.through_fifo(tmp_path, f"id,size\n{rows}".encode())
         columns = read_columns(path, pa.array([f"a{i}" for i in range(20_000)]))
         assert [column.title for column in columns] == ["size"]
+
+    def test_features_of_answers_in_a_file(self, tmp_path, capsys):
+        nodes = "".join(f"n{i},{i % 3},{'AB'[i % 2] if i < 12 else ''}\n" for i in range(24))
+        edges = "".join(f"n{i},n{(i + 2) % 24}\n" for i in range(24))
+        (tmp_path / "e.csv").write_text("source,target\n" + edges)
+        features = self.through_fifo(tmp_path, f"id,x,kind\n{nodes}".encode())
+        words = ["classify", tmp_path / "e.csv", "-f", features, "--label", "kind", "--hops", "1"]
+        assert run(*words, "-o", tmp_path / "out.csv") == 0
+        assert "came from a pipe, so their columns are not repeated" in capsys.readouterr().err
+        assert (tmp_path / "out.csv").read_text().count("\n") == 25
 
     def test_an_update(self, tmp_path):
         model = Model.build(Graph(1 - np.eye(3), np.eye(3), ids=["a", "b", "c"]), Method(1, (0.5,)))

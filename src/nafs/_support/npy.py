@@ -23,6 +23,7 @@ _HEADER = re.compile(
     rb"\{'descr': '([<>|=])([biufSU])(\d{1,9})', 'fortran_order': (True|False), "
     rb"'shape': \(([0-9, L]*)\),? *\} *\n"
 )
+_BLOCK = 1 << 22  # bytes that are written at once
 _LONGEST_TEXT = 1 << 20  # characters of one value
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8, 16)}
 
@@ -80,6 +81,27 @@ def read_header(file: IO[bytes], where: str) -> Header:
         raise InputError(f"{where}: its header claims an impossible shape")
     shape = tuple(int(part) for part in parts)
     return Header(np.dtype(f"{order}{kind}{size}"), match[4] == b"True", shape, 8 + width + length)
+
+
+def save_npy(path: str | os.PathLike[str], array: NDArray[Any], n_rows: int | None = None) -> None:
+    """Write an array to a .npy file; rows from ``n_rows`` on are left out and read as zeros.
+
+    The file is written in blocks: ``np.save`` does not say why writing failed, and a full disk would kill a
+    program that maps the file.
+    """
+    header = {
+        "descr": np.lib.format.dtype_to_descr(array.dtype),
+        "fortran_order": False,
+        "shape": array.shape,
+    }
+    with Path(path).open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        size = file.tell() + array.nbytes
+        if array.size:
+            rows, step = array[:n_rows], max(1, _BLOCK // array[:1].nbytes)
+            for top in range(0, len(rows), step):
+                file.write(np.ascontiguousarray(rows[top : top + step]).view(np.uint8).data)
+        file.truncate(size)
 
 
 def load_npy(

@@ -8,10 +8,9 @@ from nafs.answers import width_for_classes
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command
 from nafs.cli.options import Force, TableFile, TablePrinting, beside, check_learning
-from nafs.cli.reading import Edges, Reading, read, table_options
+from nafs.cli.reading import Edges, Reading, read, with_own_columns
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
-from nafs.readers.joined import joined
 
 FOR_CLASSES = EmbeddingOptions(n_hops="auto")
 
@@ -56,5 +55,5 @@ def classify(
     run.notes += answer.notes
     table = answer.to_arrow()
     if output is not None:
-        table = joined(table, reading.features, table_options(reading))
+        table = with_own_columns(run, table, reading)
     show_table(run, table, output, force=force)

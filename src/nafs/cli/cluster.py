@@ -11,10 +11,9 @@ from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
 from nafs.cli.flags import command, flag, text_flag
 from nafs.cli.options import OUTPUT, Force, TableFile, TablePrinting, beside, check_learning
-from nafs.cli.reading import Edges, Reading, read, table_options
-from nafs.cli.similar import check_table_target, show_table, write_table_file
+from nafs.cli.reading import Edges, Reading, read, with_own_columns
+from nafs.cli.similar import check_table_target, show_table, whole_table
 from nafs.embedding import embed
-from nafs.readers.joined import joined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +87,7 @@ def cluster(
         show_table(run, answer.description(), described, force=force)
         return
     assert described is not None
-    table = joined(answer.to_arrow(), reading.features, table_options(reading))
-    write_table_file(answer.description(), described, force=force)
+    table = with_own_columns(run, answer.to_arrow(), reading)
     run.notes.append(f"{described} describes the {len(answer.described)} clusters")
-    show_table(run, table, output, force=force)
+    with whole_table(answer.description(), described, force=force):  # both files appear, or none
+        show_table(run, table, output, force=force)

@@ -20,7 +20,8 @@ from nafs.cli.options import MemoryLimit
 from nafs.datasets.catalog import CATALOG
 from nafs.graph import Graph
 from nafs.readers import read_graph
-from nafs.readers.spool import renamed, spool, with_names
+from nafs.readers.joined import joined
+from nafs.readers.spool import is_pipe, renamed, spool, with_names
 from nafs.readers.tables import TableOptions
 
 if TYPE_CHECKING:
@@ -238,6 +239,14 @@ def read(run: Run, edges: str, reading: Reading, *, scratch_dir: Path | None = N
 def table_options(reading: Reading) -> TableOptions:
     """The options for reading the tables of a command."""
     return TableOptions(reading.delimiter, reading.header, reading.comment)
+
+
+def with_own_columns(run: Run, answers: Any, reading: Reading) -> Any:
+    """The answers beside the columns of the table that the features came from."""
+    if reading.features is not None and (reading.features == "-" or is_pipe(reading.features)):
+        run.notes.append("the features came from a pipe, so their columns are not repeated in the output")
+        return answers
+    return joined(answers, reading.features, table_options(reading))
 
 
 def is_dataset(name: str) -> bool:

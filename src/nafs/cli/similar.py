@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from nafs._support.atomic import check_target, whole_file
+from nafs._support.atomic import check_file_target, whole_file
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run, results
 from nafs.cli.flags import command, flag
@@ -107,15 +108,15 @@ def check_table_target(output: str | None, *, force: bool) -> None:
     if output is not None:
         if not output.lower().endswith(RESULTS):
             raise InputError(f"{output}: tables are written as .parquet, .csv, .tsv, .feather or .jsonl")
-        check_target(Path(output), force=force)
+        check_file_target(Path(output), force=force)
 
 
 def show_table(run: Run, table: Any, output: str | None, *, force: bool) -> None:
     """Write an Arrow table to a file, or print it."""
     names, rows = table.column_names, table.num_rows
     if output is not None:
-        with run.stage("write"):
-            write_table_file(table, output, force=force)
+        with run.stage("write"), whole_table(table, output, force=force):
+            pass
         run.finish("table", [("rows", f"{rows:,}"), ("result", output)], {"output": output, "rows": rows})
     elif not rows and not (run.as_json or run.as_csv):
         run.say_notes()
@@ -125,12 +126,14 @@ def show_table(run: Run, table: Any, output: str | None, *, force: bool) -> None
         run.answer(records, [tuple(_show(value) for value in row.values()) for row in records], names)
 
 
-def write_table_file(table: Any, path: str, *, force: bool) -> None:
-    """Write an Arrow table; the file appears when it is complete."""
+@contextmanager
+def whole_table(table: Any, path: str, *, force: bool) -> Iterator[None]:
+    """Write an Arrow table to a file that appears at the end of the block, unless that fails."""
     with whole_file(Path(path), force=force) as part:
         write_table(
             part, path, table.num_rows, table.num_columns, lambda begin, end: table.slice(begin, end - begin)
         )
+        yield
 
 
 def _show(value: object) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nafs._support.atomic import recover_folder, whole_folder
 from nafs._support.errors import InputError
 from nafs._support.json_text import parse_json
-from nafs._support.npy import load_npy
+from nafs._support.npy import load_npy, save_npy
 from nafs.graph.adjacency import Adjacency
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.graph import Graph
@@ -57,7 +57,7 @@ def save(graph: Graph, folder: Any, *, force: bool = False) -> None:
     contents = [MARKER, *(f"{name}.npy" for name in _ARRAYS)]
     with whole_folder(Path(folder), force=force, contents=contents) as part:
         for name, array in arrays.items():
-            np.save(part / f"{name}.npy", array, allow_pickle=False)
+            save_npy(part / f"{name}.npy", array)
         (part / MARKER).write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

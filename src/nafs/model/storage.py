@@ -29,9 +29,9 @@ from nafs._support.checksum import SEAL, check_seal, seal
 from nafs._support.errors import InputError
 from nafs._support.folders import locked
 from nafs._support.json_text import parse_json
-from nafs._support.npy import load_npy
+from nafs._support.npy import load_npy, save_npy
 from nafs.graph import Graph
-from nafs.model.states import Kept, blocks
+from nafs.model.states import Kept
 from nafs.smoothing.method import Method
 
 FORMAT, VERSION = "nafs model", 4
@@ -79,10 +79,10 @@ def save_base(
     with ExitStack() as until_replaced, whole_folder(folder, force=force, contents=names) as part:
         Graph(graph.adjacency, ids=graph.id_array).save(part / "graph")
         for name, array in kept.arrays().items():
-            _write_rows(part / f"{name}.npy", array, graph.n_nodes)
-        np.save(part / "alive.npy", alive)
+            save_npy(part / f"{name}.npy", array, graph.n_nodes)  # without spare rows
+        save_npy(part / "alive.npy", alive)
         for name, array in arrays.items():
-            np.save(part / f"{name}.npy", array, allow_pickle=False)
+            save_npy(part / f"{name}.npy", array)
         about = {"format": FORMAT, "version": VERSION, "token": token, "arrays": sorted(arrays), **about}
         (part / MARKER).write_text(json.dumps(about, indent=1, ensure_ascii=False), encoding="utf-8")
         seal(part)
@@ -107,22 +107,6 @@ def _journal(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir() if _JOURNAL.fullmatch(entry.name))
 
 
-def _write_rows(path: Path, array: NDArray[Any], n_rows: int) -> None:
-    """The rows in use; spare rows are not written."""
-    header = {
-        "descr": np.lib.format.dtype_to_descr(array.dtype),
-        "fortran_order": False,
-        "shape": array.shape,
-    }
-    with path.open("wb") as file:  # not mapped: a full disk would kill the program
-        np.lib.format.write_array_header_1_0(file, header)
-        size = file.tell() + array.nbytes
-        if array.size:
-            for top, bottom in blocks(n_rows, array[:1].size):
-                file.write(np.ascontiguousarray(array[top:bottom]).data)
-        file.truncate(size)
-
-
 def append(place: Place, arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> bool:
     """Add a change to the journal; False where a new base should be written instead."""
     folder = place.folder
@@ -135,7 +119,7 @@ def append(place: Place, arrays: dict[str, NDArray[Any]], about: dict[str, Any])
     part = Path(tempfile.mkdtemp(prefix=".changes-", suffix=".part", dir=folder))
     try:
         for name, array in arrays.items():
-            np.save(part / f"{name}.npy", array, allow_pickle=False)
+            save_npy(part / f"{name}.npy", array)
         text = json.dumps({"arrays": sorted(arrays), **about}, ensure_ascii=False)
         (part / "change.json").write_text(text, encoding="utf-8")
         seal(part)

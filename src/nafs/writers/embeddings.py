@@ -15,6 +15,7 @@ from nafs._support.atomic import check_file_target, check_target, whole_file, wh
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError
 from nafs._support.extras import lance
+from nafs._support.npy import save_npy
 from nafs.writers.tables import RESULTS, RowsWritten, holds_lists, write_table
 
 LAYOUTS = ("list", "columns")
@@ -123,8 +124,7 @@ def _write_vectors(part: Path, matrix: NDArray[np.float32], file: Path | None) -
             return
         except OSError:  # the file is on another disk
             pass
-    with part.open("wb") as target:
-        np.save(target, matrix, allow_pickle=False)
+    save_npy(part, matrix)
 
 
 def write_embedding_table(
