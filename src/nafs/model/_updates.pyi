@@ -40,6 +40,7 @@ class Reached:
 
 def reach(
     readers: Lists,
+    reads: Lists,
     rows: NDArray[np.int32],
     sizes: NDArray[np.float32],
     inverse_degree: NDArray[np.float32],
@@ -48,6 +49,8 @@ def reach(
     limits: Limits,
     hop: int,
     tolerance: float,
+    spare: float,
+    own: float,
     threads: int,
 ) -> Reached: ...
 def differences(

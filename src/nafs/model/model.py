@@ -268,7 +268,8 @@ class Model:
             outcome.full,
             outcome.why,
             (*([request.note] if request.note else []), *self._notes(features)),
-            store.nodes.ids.take(outcome.rows),
+            outcome.rows,
+            store.nodes.ids,
         )
 
     def _notes(self, features: Any) -> tuple[str, ...]:

@@ -24,8 +24,9 @@ class UpdateReport:
         The reason for a full run.
     notes : tuple of str
         What the user should know, such as that the graph has drifted.
-    ids : Arrow array
-        Ids of the nodes whose embedding was recomputed.
+    places : ndarray
+        Places of the nodes whose embedding was recomputed, among ``all_ids``.
+    all_ids : Arrow array
     """
 
     n_nodes: int
@@ -36,7 +37,13 @@ class UpdateReport:
     full: bool
     why: str = ""
     notes: tuple[str, ...] = ()
-    ids: Any = field(default=None, repr=False, compare=False)
+    places: Any = field(default=None, repr=False, compare=False)
+    all_ids: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def ids(self) -> Any:
+        """Ids of the nodes whose embedding was recomputed, as an Arrow array."""
+        return self.all_ids.take(self.places)
 
     @property
     def share(self) -> float:

@@ -10,13 +10,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
-from nafs.graph.adjacency import merge_edges
+from nafs.graph.adjacency import Adjacency, Merging, merge_edges
 from nafs.graph.ids import id_column, positions, same_kind
 from nafs.graph.node_columns import listed_values
 from nafs.model.neighbors import NeighborLists, Pairs
 from nafs.readers.summary import edges_line
 
 _NONE = np.zeros(0, np.int64)
+_UNDIRECTED = Adjacency(np.zeros(1, np.int64), np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +239,14 @@ def _new_edges(
             raise InputError(Parameter("edges"), " need as many weights as sources")
         if not ((weights > 0) & np.isfinite(weights)).all():
             raise InputError(Parameter("edges"), ": weights must be positive numbers")
+    low, high = np.minimum(sources, targets), np.maximum(sources, targets)
+    distinct = len(np.unique(low * (int(high.max()) + 1) + high)) == len(low) and bool((low < high).all())
+    if distinct and not directed and weights.dtype == bool:  # nothing to merge
+        count = len(sources)
+        readers = np.concatenate([sources, targets]).astype(np.int32)
+        others = np.concatenate([targets, sources]).astype(np.int32)
+        note = edges_line(_UNDIRECTED, Merging(count, 0, 0, 0, 0, count))
+        return Pairs(readers, others, np.ones(2 * count, np.float32)), f"new edges: {note}"
     unique, local = np.unique(np.concatenate([sources, targets]), return_inverse=True)
     count = len(sources)
     matrix = sp.coo_array((weights, (local[:count], local[count:])), (len(unique), len(unique)))

@@ -9,7 +9,8 @@ changed, from old states:
 Differences shrink with every hop, as each is averaged with neighbours that did not change. Those that would
 not show in the embedding are dropped: neither by their values, nor because they turn the state and so shift
 the weights of the hops (``Kept.effect``). The amount dropped at a node and hop is summed over all updates,
-and that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops. Single
+and that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops. At the last
+hop, a node may also drop what its neighbours left of their bounds so far, one hop before. Single
 differences of neighbours that are far smaller than what may be dropped are dropped too, and so is the
 rounding of small ones, which are read in 16 bits.
 """
@@ -30,8 +31,8 @@ from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
 from nafs.smoothing.weightings import weighting_named
 
-_LAST = 0.58  # share of the tolerance that goes to the last hop
-_EARLIER = 0.25  # of each hop before, as a share of the hop after it
+_LAST = 0.4  # share of the tolerance that goes to the last hop
+_EARLIER = 0.1  # of each hop before, as a share of the hop after it
 PAIR = 32  # bytes of memory for each entry along which differences are pushed
 _BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 
@@ -158,12 +159,16 @@ class Spreading:
         result = Spread([latest], _updates.Reached(), np.zeros((0, groups * f), np.float32))
         self._forced[rewired] = 1
         try:
-            for k, bound in enumerate(tolerances(self.method, tolerance)):
+            bounds, later = tolerances(self.method, tolerance), _later(self.method)
+            for k, bound in enumerate(bounds):
+                last = k == hops - 1
+                ratio = later[k - 1] / later[k] if last and k else 0.0
                 pushed = int(readers.counts[latest.nodes].sum()) + len(latest.nodes)
                 work.push(pushed)
                 work.hold(0, for_now=PAIR * pushed)
                 reach = _updates.reach(
                     who_reads,
+                    own_lists,
                     latest.nodes,
                     latest.sizes,
                     kept.inverse_degree,
@@ -172,11 +177,12 @@ class Spreading:
                     limits,
                     k,
                     bound,
+                    ratio * bounds[k - 1],
+                    max(0.0, ratio - 1),
                     self.n_threads,
                 )
                 reached = reach.rows
                 work.follow(len(reached), hops - k)
-                last = k == hops - 1
                 changed = sum(len(hop.nodes) for hop in result.hops) + len(reached)
                 held = len(reached) * row * 2  # differences, and again in 16 bits, with some room
                 if last:
@@ -339,7 +345,12 @@ def tolerances(method: Method, total: float) -> NDArray[np.float64]:
     hops = method.n_hops
     if not hops:
         return np.zeros(0)
-    later = np.ones(hops) if method.weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)
     # Few nodes are reached by the first hops, so little is gained by dropping there.
     shares = np.append((1 - _LAST) * _EARLIER ** np.arange(hops - 2, -1, -1), _LAST)
-    return np.asarray(total * shares / shares.sum() / later)
+    return np.asarray(total * shares / shares.sum() / _later(method))
+
+
+def _later(method: Method) -> NDArray[np.float64]:
+    """How much of a difference at each hop 1..K shows: the weights of this and all later hops."""
+    hops = method.n_hops
+    return np.ones(hops) if method.weighting == "last" else np.arange(hops, 0, -1) / (hops + 1)

@@ -106,10 +106,10 @@ struct LimitArrays {
 };
 
 // Rows that differences reach, with the sources of each, for the next call.
-Reached run_reach(const ListArrays& readers, Array<const int32_t, 1> rows, Array<const float, 2> sizes,
-                  Array<const float, 1> inverse_degree, Array<const int32_t, 1> first,
-                  Array<const uint8_t, 1> forced, const LimitArrays& limits, int64_t hop, double tolerance,
-                  int threads) {
+Reached run_reach(const ListArrays& readers, const ListArrays& reads, Array<const int32_t, 1> rows,
+                  Array<const float, 2> sizes, Array<const float, 1> inverse_degree,
+                  Array<const int32_t, 1> first, Array<const uint8_t, 1> forced, const LimitArrays& limits,
+                  int64_t hop, double tolerance, double spare, double own, int threads) {
   Reach job;
   const size_t n = readers.starts.size();
   job.nodes = n, job.groups = sizes.shape(1), job.count = rows.size(), job.always = first.size();
@@ -121,7 +121,9 @@ Reached run_reach(const ListArrays& readers, Array<const int32_t, 1> rows, Array
     require(
         first.data()[f] >= 0 && static_cast<size_t>(first.data()[f]) < n && forced.data()[first.data()[f]],
         "the first rows are nodes");
-  job.readers = readers.lists;
+  require(reads.starts.size() == n && (spare == 0.0 || hop > 0), "a hop before, and lists of each node");
+  job.spare = static_cast<float>(spare), job.own = static_cast<float>(own);
+  job.readers = readers.lists, job.reads = reads.lists;
   job.rows = rows.data(), job.sizes = sizes.data(), job.first = first.data();
   job.inverse_degree = inverse_degree.data(), job.forced = forced.data();
   job.threads = std::max(1, threads);
@@ -357,9 +359,9 @@ NB_MODULE(_updates, m) {
                                                                       nb::handle());
           },
           nb::rv_policy::reference_internal);
-  m.def("reach", &run_reach, "readers"_a, "rows"_a.noconvert(), "sizes"_a.noconvert(),
+  m.def("reach", &run_reach, "readers"_a, "reads"_a, "rows"_a.noconvert(), "sizes"_a.noconvert(),
         "inverse_degree"_a.noconvert(), "first"_a.noconvert(), "forced"_a.noconvert(), "limits"_a, "hop"_a,
-        "tolerance"_a, "threads"_a,
+        "tolerance"_a, "spare"_a, "own"_a, "threads"_a,
         "The nodes that differences reach, without those where they are too small to be followed.");
   nb::class_<LatestArrays>(m, "Latest", "The differences of the latest hop.")
       .def(nb::init<Array<const int32_t, 1>, Array<const float, 2>, Array<const float, 1>,

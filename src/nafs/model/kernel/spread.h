@@ -46,12 +46,15 @@ struct Reach {
   int64_t nodes = 0, groups = 1, count = 0;  // `count` sources
   int64_t always = 0;                        // nodes that are reached in any case
   Lists readers;                             // row j: the nodes whose rows read j
+  Lists reads;                               // row i: the nodes that row i reads
   const int32_t* rows = nullptr;             // [count] the sources
   const float* sizes = nullptr;              // [count][groups] largest difference of z
   const float* inverse_degree = nullptr;     // [n] 1 / d~
   const int32_t* first = nullptr;            // [always] these nodes
   const uint8_t* forced = nullptr;           // [n] whether a node is one of them
   Limits limits;
+  float spare = 0.0f;  // tolerance that a node has besides if nothing was dropped around it one hop before
+  float own = 0.0f;    // how much of that goes for each unit that was dropped at the node itself
   int threads = 1;
 };
 

@@ -12,9 +12,9 @@ inline float shown(const Limits& limits, int64_t i, const float* sizes, int64_t 
 }
 
 // Whether a difference is followed; if not, it is counted as dropped.
-inline bool is_followed(const Limits& limits, int64_t i, float size) {
+inline bool is_followed(const Limits& limits, int64_t i, float size, float spare = 0.0f) {
   float& dropped = limits.dropped[i * limits.stride];
-  if (dropped + size > limits.tolerance * limits.largest[i]) return size > 0.0f;
+  if (dropped + size > (limits.tolerance + spare) * limits.largest[i]) return size > 0.0f;
   dropped += size;
   return false;
 }
@@ -27,6 +27,7 @@ struct Pair {
 
 constexpr int kBlockBits = 13;  // the sums of 8,192 nodes stay in the cache
 constexpr int64_t kBlock = int64_t{1} << kBlockBits;
+constexpr int64_t kNear = 16;  // nodes ahead that are prefetched
 
 // All pairs by blocks of nodes: those of block b are from begins[b] to begins[b + 1], in the order of
 // sources.
@@ -65,9 +66,36 @@ inline std::unique_ptr<Pair[]> find_pairs(const Reach& job, std::vector<int64_t>
   return pairs;
 }
 
+// The share of each node's largest value that was dropped one hop before.
+inline std::unique_ptr<float[]> dropped_before(const Reach& job) {
+  const Limits& limits = job.limits;
+  std::unique_ptr<float[]> shares(new float[job.nodes]);
+#pragma omp parallel for schedule(static) num_threads(job.threads)
+  for (int64_t i = 0; i < job.nodes; ++i)
+    shares[i] = limits.largest[i] > 0.0f ? limits.dropped[i * limits.stride - 1] / limits.largest[i] : 0.0f;
+  return shares;
+}
+
+// Whether a difference at a node is followed. The tolerance allows for neighbours that all dropped as much as
+// they may one hop before. Where it is exceeded, what they did drop counts instead, which is mostly less.
+inline bool is_followed(const Reach& job, int64_t i, float size, const float* before) {
+  const Limits& limits = job.limits;
+  if (!is_followed(limits, i, size)) return false;
+  const float dropped = limits.dropped[i * limits.stride] + size;
+  if (!before || dropped > (limits.tolerance + job.spare) * limits.largest[i]) return size > 0.0f;
+  const int32_t* neighbours = job.reads.row(i);
+  const float* weights = job.reads.weights(i);
+  float around = before[i];
+  for (int64_t e = 0; e < job.reads.counts[i]; ++e)
+    around += weights ? weights[e] * before[neighbours[e]] : before[neighbours[e]];
+  const float left = job.spare - job.own * before[i] - job.inverse_degree[i] * around;
+  return is_followed(limits, i, size, std::max(0.0f, left));
+}
+
 // The nodes of one block that are reached, each with its sources.
-inline Reached reach_block(const Reach& job, const std::vector<float>& sizes, int64_t line, int64_t block,
-                           const Pair* begin, const Pair* end, std::vector<float>& sums) {
+inline Reached reach_block(const Reach& job, const std::vector<float>& sizes, int64_t line,
+                           const float* before, int64_t block, const Pair* begin, const Pair* end,
+                           std::vector<float>& sums) {
   const int64_t first = block * kBlock, count = std::min(kBlock, job.nodes - first);
   sums.assign(count * line, 0.0f);
   std::vector<int32_t> met(count, 0);  // number of sources, then the place of the next one
@@ -80,12 +108,14 @@ inline Reached reach_block(const Reach& job, const std::vector<float>& sizes, in
   Reached chosen;
   int32_t place = 0;
   for (int64_t i = first; i < first + count; ++i) {
+    if (i + kNear < first + count && met[i + kNear - first])
+      __builtin_prefetch(job.limits.effect + (i + kNear) * job.limits.effect_stride);
     int32_t& count_or_place = met[i - first];
     const float* sum = sums.data() + (i - first) * line;
     const bool follow =
         count_or_place &&
         (job.forced[i] ||
-         is_followed(job.limits, i, job.inverse_degree[i] * shown(job.limits, i, sum, job.groups)));
+         is_followed(job, i, job.inverse_degree[i] * shown(job.limits, i, sum, job.groups), before));
     if (follow) {
       chosen.rows.push_back(static_cast<int32_t>(i)), chosen.begins.push_back(place);
       std::swap(place, count_or_place), place += count_or_place;
@@ -105,6 +135,45 @@ inline Reached reach_block(const Reach& job, const std::vector<float>& sizes, in
   return chosen;
 }
 
+// The rows of all blocks, those that are reached in any case first.
+inline Reached joined(const Reach& job, const std::vector<Reached>& blocks) {
+  struct From {
+    const Reached* part;
+    int64_t row;
+  };
+  std::vector<From> from;
+  size_t count = job.always;
+  for (const Reached& part : blocks) count += part.rows.size();
+  Reached all;
+  from.reserve(count), all.rows.reserve(count), all.begins.reserve(count + 1), all.begins.push_back(0);
+  const auto add = [&](int32_t i, const Reached& part, int64_t row, int64_t terms) {
+    from.push_back({&part, row}), all.rows.push_back(i), all.begins.push_back(all.begins.back() + terms);
+  };
+  for (int64_t f = 0; f < job.always; ++f) {
+    const int32_t i = job.first[f];
+    const Reached& part = blocks[i >> kBlockBits];
+    const int64_t row = std::lower_bound(part.rows.begin(), part.rows.end(), i) - part.rows.begin();
+    const bool met = row < static_cast<int64_t>(part.rows.size()) && part.rows[row] == i;
+    add(i, part, row, met ? part.begins[row + 1] - part.begins[row] : 0);
+  }
+  for (const Reached& part : blocks)
+    for (size_t r = 0; r < part.rows.size(); ++r)
+      if (!job.forced[part.rows[r]]) add(part.rows[r], part, r, part.begins[r + 1] - part.begins[r]);
+  all.sources.resize(all.begins.back());
+  if (job.readers.base_weights) all.weights.resize(all.begins.back());
+#pragma omp parallel for schedule(static) num_threads(job.threads)
+  for (int64_t r = 0; r < static_cast<int64_t>(from.size()); ++r) {
+    const int64_t terms = all.begins[r + 1] - all.begins[r];
+    if (!terms) continue;
+    const Reached& part = *from[r].part;
+    const int64_t begin = part.begins[from[r].row];
+    std::copy_n(part.sources.data() + begin, terms, all.sources.data() + all.begins[r]);
+    if (!part.weights.empty())
+      std::copy_n(part.weights.data() + begin, terms, all.weights.data() + all.begins[r]);
+  }
+  return all;
+}
+
 inline Reached reach(const Reach& job) {
   const int64_t groups = job.groups, line = (groups + 7) / 8 * 8;
   std::vector<float> sizes(job.count * line, 0.0f);
@@ -114,41 +183,17 @@ inline Reached reach(const Reach& job) {
   const std::unique_ptr<Pair[]> pairs = find_pairs(job, begins);
   const int64_t blocks = static_cast<int64_t>(begins.size()) - 1;
   std::vector<Reached> chosen(blocks);
+  const std::unique_ptr<float[]> before = job.spare > 0.0f ? dropped_before(job) : nullptr;
 #pragma omp parallel num_threads(job.threads)
   {
     std::vector<float> sums;
 #pragma omp for schedule(dynamic)
     for (int64_t b = 0; b < blocks; ++b)
       if (begins[b] < begins[b + 1])
-        chosen[b] =
-            reach_block(job, sizes, line, b, pairs.get() + begins[b], pairs.get() + begins[b + 1], sums);
+        chosen[b] = reach_block(job, sizes, line, before.get(), b, pairs.get() + begins[b],
+                                pairs.get() + begins[b + 1], sums);
   }
-  Reached all;
-  const auto add = [&](const Reached& part, int64_t r) {
-    all.rows.push_back(part.rows[r]);
-    const int64_t from = part.begins[r], to = part.begins[r + 1];
-    all.sources.insert(all.sources.end(), part.sources.begin() + from, part.sources.begin() + to);
-    if (!part.weights.empty())
-      all.weights.insert(all.weights.end(), part.weights.begin() + from, part.weights.begin() + to);
-    all.begins.push_back(static_cast<int64_t>(all.sources.size()));
-  };
-  size_t rows = job.always, terms = 0;
-  for (const Reached& part : chosen) rows += part.rows.size(), terms += part.sources.size();
-  all.rows.reserve(rows), all.begins.reserve(rows + 1), all.sources.reserve(terms);
-  all.begins.push_back(0);
-  for (int64_t f = 0; f < job.always; ++f) {
-    const int32_t i = job.first[f];
-    const Reached& part = chosen[i >> kBlockBits];
-    const auto at = std::lower_bound(part.rows.begin(), part.rows.end(), i);
-    if (at != part.rows.end() && *at == i)
-      add(part, at - part.rows.begin());
-    else
-      all.rows.push_back(i), all.begins.push_back(all.begins.back());
-  }
-  for (const Reached& part : chosen)
-    for (size_t r = 0; r < part.rows.size(); ++r)
-      if (!job.forced[part.rows[r]]) add(part, r);
-  return all;
+  return joined(job, chosen);
 }
 
 inline void rewired(const Rewired& job) {
@@ -238,8 +283,9 @@ inline float collect(const Sources& from, const Limits& limits, int64_t i, int64
   float effect = 0.0f, lost = 0.0f;
   for (int64_t g = 0; g < groups; ++g) {
     const float part = limits.effect[i * limits.effect_stride + g];
-    effect = limits.average ? effect + part / groups : std::max(effect, part);
+    effect = limits.average ? effect + part : std::max(effect, part);
   }
+  if (limits.average) effect /= groups;
   terms.whole.clear(), terms.half.clear();
   const auto fetch = [&](const auto* values, size_t place) {
     if (place < kFetched)
@@ -289,6 +335,7 @@ inline void add_tile(const Terms& terms, int64_t column, const float* start, flo
 // out <- start + the sum of the terms; a start of null is zero.
 inline void add_up(const Terms& terms, int64_t width, const float* start, float* out) {
   int64_t c = 0;
+  for (; c + 96 <= width; c += 96) add_tile<12>(terms, c, start, out);
   for (; c + 64 <= width; c += 64) add_tile<8>(terms, c, start, out);
   for (; c + 8 <= width; c += 8) add_tile<1>(terms, c, start, out);
   for (; c < width; ++c) {
@@ -442,14 +489,20 @@ inline void find_shares(const Apply& job, int64_t i, Row& row) {
   const int64_t hops = job.hops + 1, groups = job.groups;
   const float* weights = job.weights ? job.weights + i * hops * groups : nullptr;
   const float part = job.limits.average ? 1.0f / groups : 1.0f;
+  const float* __restrict scale = job.scale + i * groups;
+  float* __restrict shares = row.shares.data();
+  if (job.weighting == Weighting::last) {
+    std::fill(row.shares.begin(), row.shares.end(), 0.0f);
+    for (int64_t g = 0; g < groups; ++g)
+      shares[(hops - 1) * groups + g] = part * (hops > 1 ? scale[g] : 1.0f);
+    return;
+  }
   for (int64_t g = 0; g < groups; ++g) {
     const bool weighed = weights && row.total[g] > 0.0f;
-    const float unit = part / (weighed ? row.total[g] : hops);
-    for (int64_t k = 0; k < hops; ++k) {
-      float share = weighed ? unit * weights[k * groups + g] : unit;
-      if (job.weighting == Weighting::last) share = k == hops - 1 ? part : 0.0f;
-      row.shares[k * groups + g] = share * (k ? job.scale[i * groups + g] : 1.0f);
-    }
+    const float unit = part / (weighed ? row.total[g] : hops), scaled = unit * scale[g];
+    shares[g] = weighed ? unit * weights[g] : unit;
+    for (int64_t k = 1; k < hops; ++k)
+      shares[k * groups + g] = weighed ? scaled * weights[k * groups + g] : scaled;
   }
 }
 
@@ -457,7 +510,7 @@ inline void find_shares(const Apply& job, int64_t i, Row& row) {
 // the same share. Where the r's are averaged, they need one factor; how much it is off is counted as dropped.
 // False if that is too much, and the embedding has to be computed from all states.
 inline bool find_kept(const Apply& job, int64_t i, Row& row) {
-  constexpr float kOff = 0.05f;  // share of what may be dropped
+  constexpr float kOff = 0.15f;  // share of what may be dropped
   const int64_t groups = job.groups;
   std::fill(row.kept.begin(), row.kept.end(), 1.0f);
   if (!job.weights) return true;
@@ -552,8 +605,26 @@ inline void finish_row(const Apply& job, int64_t r, Row& row) {
   }
 }
 
-// Find the differences of a row, and prefetch everything that applying them needs.
+// Prefetch everything that applying the differences of a row needs, besides those of the last hop.
+inline void prefetch_kept(const Apply& job, int64_t r) {
+  const int64_t i = job.rows[r], hops = job.hops, width = job.groups * job.features;
+  const int32_t* where = job.where + r * std::max<int64_t>(0, hops - 1);
+  for (int64_t k = 0; k < hops; ++k) {
+    const bool added = k + 1 < hops ? where[k] >= 0 : job.reached[r] >= 0;
+    if (!(job.renewed[r] || added)) continue;
+    const float* state = job.states + (i * hops + k) * width;
+    for (int64_t c = 0; c < width; c += 16) __builtin_prefetch(state + c, 1);
+    if (k + 1 < hops && added) prefetch_row(job.differences[k] + where[k] * width, width * 4);
+  }
+  const int64_t columns = job.limits.average ? job.features : width;
+  for (int64_t c = 0; c < columns; c += 16) __builtin_prefetch(job.embedding + i * columns + c, 1);
+  prefetch_row(job.x + i * job.features, job.features * 4);
+  if (job.weights) prefetch_row(job.weights + i * (hops + 1) * job.groups, (hops + 1) * job.groups * 4);
+}
+
+// Find the differences of a row.
 inline void prepare(const Apply& job, int64_t r, Pending& row) {
+  constexpr int64_t kAhead = 2;
   const int64_t i = job.rows[r], hops = job.hops, width = job.groups * job.features;
   row.changed = job.renewed[r];
   row.reached = hops && job.reached[r] >= 0;
@@ -564,16 +635,7 @@ inline void prepare(const Apply& job, int64_t r, Pending& row) {
   }
   if (hops) prefetch_limits(job.last, job.limits, job.rows + r, job.count - r);
   row.lost = row.reached ? collect(job.last, job.limits, i, job.reached[r], row.terms) : 0.0f;
-  for (int64_t k = 0; k < hops; ++k) {
-    if (!(job.renewed[r] || (k + 1 < hops ? where[k] >= 0 : row.reached))) continue;
-    const float* state = job.states + (i * hops + k) * width;
-    for (int64_t c = 0; c < width; c += 16) __builtin_prefetch(state + c, 1);
-    if (k + 1 < hops && row.added[k]) prefetch_row(row.added[k], width * 4);
-  }
-  const int64_t columns = job.limits.average ? job.features : width;
-  for (int64_t c = 0; c < columns; c += 16) __builtin_prefetch(job.embedding + i * columns + c, 1);
-  prefetch_row(job.x + i * job.features, job.features * 4);
-  if (job.weights) prefetch_row(job.weights + i * (hops + 1) * job.groups, (hops + 1) * job.groups * 4);
+  if (r + kAhead < job.count) prefetch_kept(job, r + kAhead);
 }
 
 // Add up the differences of the last hop, and decide whether they are followed.
