@@ -1,6 +1,7 @@
 """The number of hops for clusters, and the clusters, from the features and the edges alone.
 
-One sweep over a few leading directions of the features gives an embedding for each number of hops.
+One sweep over a few leading directions of the features gives an embedding for each number of hops. In a large
+graph, the sweep takes two of the r's: their mean is nearly that of all, and it takes a third of the time.
 :mod:`nafs.clustering.consensus` describes how they are clustered.
 """
 
