@@ -46,6 +46,14 @@ class TestBlanks:
         assert again.ids.tolist() == graph.ids.tolist() == ["a", "b", "c  c"]
         assert again.features.dense.tolist() == graph.features.dense.tolist()
 
+    def test_blanks_beside_every_delimiter_are_mentioned(self, tmp_path):
+        (tmp_path / "e.csv").write_text("source, target\na, b\nb, c\n")
+        (tmp_path / "n.csv").write_text("id, x\na, 1\nb, 2\nc, 3\n")
+        graph = read_graph(tmp_path / "e.csv", tmp_path / "n.csv")
+        assert graph.ids.tolist() == ["a", "b", "c"]
+        for name in ("e.csv", "n.csv"):
+            assert f"{tmp_path / name}: blanks around values do not count" in graph.notes
+
     def test_the_same_id_with_and_without(self, tmp_path):
         rows = "".join(f"n{i},n{i + 1}\n" for i in range(400))
         (tmp_path / "e.csv").write_text(f"{rows}n3 ,n5\n")

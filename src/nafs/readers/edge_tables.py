@@ -46,8 +46,7 @@ def read_edges(
             _refuse_second_header(edges, roles, path)
         elif options.header is None:
             edges.notes += _perhaps_a_header(edges, path)
-    if table.comments:
-        edges.notes.append(f"{path}: {table.comments} line(s) skipped as comments")
+    edges.notes += table.notes(path)
     if table.named:
         meanings = {"source": roles.source, "target": roles.target, "weight": roles.weight}
         edges.names = {meaning: name for meaning, name in meanings.items() if name is not None}

@@ -94,8 +94,7 @@ def read_nodes(
         ids, labels, features, feature_names, blanks = _read(table, key, label, others, progress)
     used = {key, label, *others}
     unused = [name for name in table.columns if name not in used]
-    notes = [f"{path}: {table.comments} line(s) skipped as comments"] if table.comments else []
-    notes += blanks
+    notes = table.notes(path) + blanks
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
     nodes = NodeTable(
         ids,
