@@ -140,6 +140,30 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "give a table of ids and labels with --labels" in " ".join(capsys.readouterr().err.split())
 
 
+def test_the_notes_are_about_classes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["classify", example_table("citations"), "--labels", example_table("known_topics")]
+    assert run(*words, "-f", example_table("papers"), "--ignore", "author", "-o", "p.csv") == 0
+    notes = " ".join(capsys.readouterr().err.split())
+    assert "chosen without the labels" in notes
+    assert "number of clusters" not in notes
+    assert "clusterings" not in notes
+
+
+def test_few_labels_do_not_promise_much():
+    rng = np.random.default_rng(0)
+    stated, true = [], []
+    for _ in range(20):
+        codes = rng.integers(0, 3, 400)
+        points = 1.5 * np.eye(3)[codes] + rng.normal(size=(400, 3))
+        labels = [f"c{code}" if node < 20 else None for node, code in enumerate(codes)]
+        answer = classify(points, pa.array(range(400)), labels)
+        names = np.array(answer.classes.to_pylist())[answer.codes[20:]]
+        stated.append(answer.probabilities[20:].max(axis=1).mean())
+        true.append((names == [f"c{code}" for code in codes[20:]]).mean())
+    assert abs(np.mean(stated) - np.mean(true)) < 0.02
+
+
 def test_short_rows_follow_their_direction():
     """Nodes without features of their own have short rows; they are not all put into the largest class."""
     rng = np.random.default_rng(0)

@@ -51,6 +51,15 @@ def test_sparse_and_dense_features():
     assert described(features=(table, names))[1].name == "high protein, low kernel"
 
 
+def test_names_leave_out_the_column_that_a_word_comes_from():
+    table = np.zeros((60, 3), np.float32)
+    table[np.arange(60), CODES] = 1
+    names = ["notes: kernel", "venue: Green Review", "robot"]
+    clusters = described(features=(sp.csr_array(table), names))
+    assert [cluster.name for cluster in clusters] == ["kernel", "Green Review", "robot"]
+    assert "notes: kernel" in clusters[0].words
+
+
 def test_unknown_values_and_equal_names():
     clusters = described(
         categories={"label": (np.full(60, -1), ["x"])},

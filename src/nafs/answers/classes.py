@@ -2,8 +2,9 @@
 
 The strength of the regression is chosen by the log-loss of cross-validation on the labelled nodes. The same
 held-out predictions then set a temperature: logits are divided by the number that makes the held-out labels
-likeliest, so that about 80 % of the nodes predicted with probability 0.8 are right. The reported accuracy is
-that of the held-out predictions.
+likeliest, so that about 80 % of the nodes predicted with probability 0.8 are right. A few labels say little,
+so one more is counted that could be of any class, and so is every label of a class that was seen only once:
+held out, it could not be predicted. The reported accuracy is that of the held-out predictions.
 """
 
 from __future__ import annotations
@@ -263,6 +264,7 @@ def _validate(
     from sklearn.model_selection import StratifiedKFold
 
     kept = np.isin(codes, [code for code in np.unique(codes) if (codes == code).sum() >= 2])
+    unknowable = (1 + int((~kept).sum())) / (1 + len(codes))
     points, codes = points[kept], codes[kept]
     classes, counts = np.unique(codes, return_counts=True)
     if len(classes) < 2:
@@ -276,15 +278,15 @@ def _validate(
         for train, test in parts:
             model = LogisticRegression(C=strength, max_iter=1000).fit(points[train], codes[train])
             held_out[test] = _logits(model, points[test])
-        loss = _log_loss(held_out, places, 1.0)
+        loss = _log_loss(held_out, places)
         if best is None or loss < best[0]:
             best = loss, strength, held_out
     assert best is not None
     _, strength, held_out = best
     right = held_out.argmax(axis=1) == places
     scores = [float(right[test].mean()) for _, test in parts]
-    temperatures = np.geomspace(0.05, 20, 61)
-    temperature = min(temperatures, key=lambda value: _log_loss(held_out, places, float(value)))
+    temperatures = np.geomspace(0.05, 20, 121)
+    temperature = min(temperatures, key=lambda value: _log_loss(held_out / value, places, unknowable))
     return strength, float(temperature), float(right.mean()), float(np.std(scores))
 
 
@@ -299,6 +301,8 @@ def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _log_loss(logits: NDArray[np.float64], places: NDArray[Any], temperature: float) -> float:
-    shares = _softmax(logits / temperature)[np.arange(len(places)), places]
-    return float(-np.log(np.maximum(shares, 1e-12)).mean())
+def _log_loss(logits: NDArray[np.float64], places: NDArray[Any], unknowable: float = 0.0) -> float:
+    """The log-loss of labels, of which a share could be of any class."""
+    losses = -np.log(np.maximum(_softmax(logits), 1e-12))
+    own = losses[np.arange(len(places)), places].mean()
+    return float((1 - unknowable) * own + unknowable * losses.mean())

@@ -11,6 +11,7 @@ from nafs.cli.options import Force, TableFile, TablePrinting, beside, check_lear
 from nafs.cli.reading import Edges, Reading, read, with_own_columns
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
+from nafs.selection.choice import Choice
 
 FOR_CLASSES = EmbeddingOptions(n_hops="auto")
 
@@ -49,7 +50,7 @@ def classify(
         run.notes += notes
     with run.stage("embed"):
         embedding = embed(graph, **options.for_library(running, dim=width))
-    run.notes += () if embedding.choice is None else embedding.choice.reasons
+    run.notes += () if embedding.choice is None else _without_clusters(embedding.choice)
     with run.stage("classify"):
         answer = embedding.classify()
     run.notes += answer.notes
@@ -57,3 +58,15 @@ def classify(
     if output is not None:
         table = with_own_columns(run, table, reading)
     show_table(run, table, output, force=force)
+
+
+def _without_clusters(choice: Choice) -> tuple[str, ...]:
+    """The reasons for a choice, without those about clusters, which nobody asked for here."""
+    if choice.clustering is None:
+        return choice.reasons
+    about_clusters = set(choice.clustering.reasons)
+    others = (reason for reason in choice.reasons if reason not in about_clusters)
+    hops = (
+        f"{choice.n_hops} hops: chosen without the labels, where different ways to group the nodes agree most"
+    )
+    return (*others, hops)

@@ -239,7 +239,7 @@ def _add_frequent(
         gains = np.where((shares >= 0.1) & (lifts >= _LIFT), shares * np.log(np.maximum(lifts, 1e-12)), 0)
         best = [int(i) for i in np.argsort(-gains, kind="stable")[:3] if gains[i] > 0]
         if best:
-            short = ", ".join(_cut(words[i], 14) for i in best)
+            short = ", ".join(_cut(_bare(words[i]), 14) for i in best)
             long = f"{label} " + ", ".join(f"{words[i]} ({100 * shares[i]:.0f} %)" for i in best)
             reasons[cluster].append(_Reason(1.2 + float(gains[best].sum()), short, long))
 
@@ -269,6 +269,11 @@ def _add_features(
             words = [f"{'high' if shifts[i] > 0 else 'low'} {names[i]}" for i in best]
             strength = float(min(0.9, np.abs(shifts[best]).mean() / 4))
             reasons[cluster].append(_Reason(strength, _cut(", ".join(words[:2]), 40), ", ".join(words)))
+
+
+def _bare(feature: str) -> str:
+    """The word or value of an encoded column such as "title: graph", for a name."""
+    return feature.split(": ", 1)[-1] or feature
 
 
 def _cut(text: str, most: int = _SHORT) -> str:
