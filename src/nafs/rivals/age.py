@@ -3,8 +3,8 @@
 X̃ = (I - kL)^t X with L = I - D̃^-½ Ã D̃^-½ and k = 2/3. All pairs are ranked by similarity, first of X̃ and
 then, every ten epochs, of the embedding: the top pairs are positive, and as many pairs drawn from the bottom
 are negative. The encoder Z = X̃W, each row scaled to [0, 1] and to length 1, is trained so that z_i · z_j
-separates the two. The share of positive pairs shrinks and that of negative ones grows from ranking to
-ranking.
+separates the two. The shares of positive and of negative pairs change from ranking to ranking; the paper
+gives the rank from which on pairs are negative, which leaves 1 minus that rank for the bottom.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ AGE = Rival(
     settings={
         "hops": 8,
         "top": (0.011, 0.001),
-        "bottom": (0.1, 0.5),
+        "bottom": (0.9, 0.5),
         "width": 500,
         "epochs": 400,
         "lr": 1e-3,
@@ -130,7 +130,7 @@ AGE = Rival(
     tuned={
         "citeseer": {"hops": 3, "top": (0.0015, 0.001)},
         "wiki": {"hops": 1, "top": (0.0011, 0.001)},
-        "pubmed": {"hops": 35, "top": (0.0013, 0.001), "bottom": (0.7, 0.8)},
+        "pubmed": {"hops": 35, "top": (0.0013, 0.001), "bottom": (0.3, 0.2)},
     },
     extra="rivals",
     memory=_memory,
