@@ -1,4 +1,4 @@
-"""How much structural features change with one more edge: `python tools/structure_stability.py cora citeseer`.
+"""How structural features change with one more edge: `python tools/structure_stability.py cora citeseer`.
 
 Prints a row for each data set: the mean cosine of a node's vector before and after, and the share of nodes
 above 0.99. Edges join nodes that are drawn at random, which is the hardest case: such an edge is a shortcut
@@ -19,6 +19,7 @@ EDGES = 20
 
 
 def main() -> None:
+    """Print the table."""
     print("| graph | mean cosine | nodes above 0.99 | in the worst case | smallest cosine |")
     print("|---|---|---|---|---|")
     for name in sys.argv[1:] or ["cora"]:
