@@ -107,3 +107,10 @@ class TestErrors:
         (tmp_path / "e.csv").write_text("a,b\n")
         with pytest.raises(InputError, match="memory_limit"):
             read_graph(tmp_path / "e.csv", memory_limit=limit)
+
+
+def test_a_line_longer_than_any_buffer_is_refused(tmp_path):
+    path = tmp_path / "e.csv"
+    path.write_bytes(b"a,b\nb,c\n" + b"x" * (34 << 20))
+    with pytest.raises(InputError, match="line 3: the line is too long"):
+        read_graph(path)

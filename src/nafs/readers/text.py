@@ -14,6 +14,7 @@ from nafs.readers.dialect import Dialect
 
 _LINES = 200  # looked at to judge a table
 _LONGEST = 64 << 20  # bytes of them
+_LONGEST_LINE = 16 << 20  # bytes; DuckDB drops a last line that is longer than its buffer of 32 MB
 
 
 def open_bytes(path: str) -> Any:
@@ -46,6 +47,8 @@ def first_lines(path: str) -> list[str]:
     if b"\0" in head:
         raise InputError(f"{path}: this is not a text table: it holds zero bytes")
     lines = bytes(head).split(b"\n")[: _LINES if not ended else None]
+    if long := [i + 1 for i, line in enumerate(lines) if len(line) > _LONGEST_LINE]:
+        raise InputError(f"{path}, line {long[0]}: the line is too long for a table")
     try:
         return [line.decode("utf-8") for line in lines]
     except UnicodeDecodeError as error:
