@@ -9,11 +9,10 @@ from models import assert_equal_to_full, model_of
 from nafs import Graph
 from nafs._support.checksum import seal
 from nafs._support.errors import InputError
-from nafs._support.npy import load_npy
+from nafs._support.npy import load_npy, save_npy
 from nafs.graph import read_adjacency
 from nafs.model import Model, storage
 from nafs.model.spread import Spreading
-from nafs.model.storage import _write_rows
 from nafs.smoothing import Method
 
 METHOD = Method(2, (0.0, 0.5))
@@ -185,12 +184,12 @@ def test_journals_of_other_types_are_named(tmp_path, name, dtype):
 
 def test_arrays_are_written_with_their_spare_rows(tmp_path):
     array = np.arange(24.0, dtype=np.float32).reshape(6, 4)
-    _write_rows(tmp_path / "x.npy", array, 4)
+    save_npy(tmp_path / "x.npy", array, 4)
     again = load_npy(tmp_path / "x.npy")
     np.testing.assert_array_equal(again[:4], array[:4])
     assert not again[4:].any()
     with pytest.raises(OSError, match="No space"):
-        _write_rows(Path("/dev/full"), array, 4)
+        save_npy(Path("/dev/full"), array, 4)
 
 
 def test_a_model_that_cannot_grow_stays_as_it_was(monkeypatch):
@@ -217,14 +216,14 @@ def test_a_base_that_changes_while_another_is_written_stays(tmp_path, monkeypatc
     first.update(edges=(["n1"], ["first"]), missing="zeros")
     monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: 0.0)
     assert second.update(edges=(["n1"], ["second"]), missing="zeros").full
-    write = storage._write_rows
+    write = storage.save_npy
 
     def meanwhile(*arguments):
-        monkeypatch.setattr(storage, "_write_rows", write)
+        monkeypatch.setattr(storage, "save_npy", write)
         first.save(folder)
         write(*arguments)
 
-    monkeypatch.setattr(storage, "_write_rows", meanwhile)
+    monkeypatch.setattr(storage, "save_npy", meanwhile)
     with pytest.raises(InputError, match="another program"):
         second.save(folder)
     assert "first" in Model.load(folder).ids.tolist()
