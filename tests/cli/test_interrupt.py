@@ -2,8 +2,10 @@
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,8 @@ import pytest
 from random_graphs import random_graph
 
 from nafs import NAFS
+from nafs.cli.console import Run
+from nafs.cli.main import main
 
 INTERRUPTED = """
 import os, signal, time
@@ -93,3 +97,32 @@ def test_a_child_forked_in_the_middle_of_a_run_can_embed_too():
         if K == 2:
             embed_in_child()
     NAFS(3, 0.5, n_threads=2).fit(X, adjacency=A, progress=lambda step: step.hop == 1 and embed_in_child())
+
+
+@pytest.mark.parametrize(
+    ("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)]
+)
+def test_a_signal_that_a_library_swallows_ends_the_stage(number, raised):
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        with pytest.raises(raised), Run(quiet=True).stage("work"), suppress(BaseException):
+            signal.raise_signal(number)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_signal_that_is_swallowed_outside_of_a_stage_sets_the_exit_code(monkeypatch):
+    def run(_):
+        with suppress(BaseException):
+            signal.raise_signal(signal.SIGTERM)
+        return 0
+
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    monkeypatch.setattr("nafs.cli.main._run", run)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main([])
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
+            signal.signal(number, handler)
+    assert ended.value.code == 143

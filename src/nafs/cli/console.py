@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,26 +57,29 @@ def peak_memory() -> int | None:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-class _Interrupts:
-    """Raises, when the block ends, a Ctrl-C that a library swallowed in one of its callbacks."""
+class _Signals:
+    """Raises, when the block ends, a Ctrl-C or SIGTERM that a library swallowed in one of its callbacks."""
 
     def __enter__(self) -> None:
-        self.seen = False
-        self.before = signal.getsignal(signal.SIGINT)
+        self.seen: list[int] = []
+        self.before: dict[int, Callable[..., Any]] = {}
 
-        def note(*_: Any) -> None:
-            self.seen = True
-            raise KeyboardInterrupt
+        def note(number: int, frame: Any) -> None:
+            self.seen.append(number)
+            self.before[number](number, frame)
 
-        self.ours = threading.current_thread() is threading.main_thread()
-        if self.ours:
-            signal.signal(signal.SIGINT, note)
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                handler = signal.getsignal(number)
+                if callable(handler):  # otherwise the system handles it
+                    self.before[number] = handler
+                    signal.signal(number, note)
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        if self.ours:
-            signal.signal(signal.SIGINT, self.before)
-        if self.seen and kind is not KeyboardInterrupt:
-            raise KeyboardInterrupt
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+        if self.seen and kind not in (KeyboardInterrupt, SystemExit):
+            self.before[self.seen[-1]](self.seen[-1], None)
 
 
 class _RowsSoFar(ProgressColumn):
@@ -101,7 +104,7 @@ class Run:
     def stage(self, name: str, total: float | None = None) -> Iterator[Any]:
         """A part of the work under a progress bar; yields a function that advances it."""
         start = time.perf_counter()
-        interrupts = _Interrupts()
+        signals = _Signals()
         announcement = threading.Timer(LONG, self._announce, [name])
         announcement.daemon = True
         columns: list[ProgressColumn] = [TextColumn("{task.description:<10}", markup=False), BarColumn()]
@@ -123,7 +126,7 @@ class Run:
                 warnings.simplefilter("always")
                 announcement.start()
                 try:
-                    with interrupts:
+                    with signals:
                         yield lambda steps, text=name: bar.update(
                             task, advance=steps, description=printable(text)
                         )

@@ -21,26 +21,30 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors become one line and an exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
-    interrupts: list[int] = []
+    signals: list[int] = []
 
     def note(number: int, _: object) -> None:
-        interrupts.append(number)
+        signals.append(number)
+        if number == signal.SIGTERM:
+            sys.exit(TERMINATED)  # so that temporary files are removed
         raise KeyboardInterrupt
 
     try:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that temporary files are removed
+        signal.signal(signal.SIGTERM, note)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, note)
         code = _run([word for word in words if word != "--debug"])
+        if signals:  # a library swallowed it
+            code = TERMINATED if signal.SIGTERM in signals else INTERRUPTED
     except KeyboardInterrupt:
         print("interrupted; no output is half-written", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away
         code = 1
     except Exception as error:
-        if interrupts:  # a library turned it into another exception, for example during its import
+        if signals:  # a library turned it into another exception, for example during its import
             print("interrupted; no output is half-written", file=sys.stderr)
-            _leave(INTERRUPTED)
+            _leave(TERMINATED if signal.SIGTERM in signals else INTERRUPTED)
         if debug:
             import traceback
 
