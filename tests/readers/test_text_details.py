@@ -114,3 +114,13 @@ def test_a_line_longer_than_any_buffer_is_refused(tmp_path):
     path.write_bytes(b"a,b\nb,c\n" + b"x" * (34 << 20))
     with pytest.raises(InputError, match="line 3: the line is too long"):
         read_graph(path)
+
+
+def test_a_last_line_that_is_too_long_is_refused_where_the_first_lines_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("nafs.readers.text._LONGEST_LINE", 1000)
+    path = tmp_path / "edges.csv"
+    path.write_text("source,target\n" + "a,b\n" * 300 + f"a,{'b' * 2000}")
+    with pytest.raises(InputError, match="the last line is too long"):
+        read_graph(path)
+    path.write_text("source,target\n" + "a,b\n" * 300 + "b,c")
+    assert read_graph(path).n_nodes == 3

@@ -27,6 +27,16 @@ def open_bytes(path: str) -> Any:
     return pa.input_stream(os.path.abspath(path), compression=packing)  # or ~ would mean the home folder
 
 
+def _check_last_line(path: str) -> None:
+    """Raise if the end of a file is one line that is too long; packed files are not looked into."""
+    with Path(path).open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size > _LONGEST_LINE:
+            file.seek(size - _LONGEST_LINE)
+            if b"\n" not in file.read():
+                raise InputError(f"{path}: the last line is too long for a table")
+
+
 def first_lines(path: str) -> list[str]:
     """The first lines of a file, without line ends."""
     import pyarrow as pa
@@ -49,6 +59,7 @@ def first_lines(path: str) -> list[str]:
     lines = bytes(head).split(b"\n")[: _LINES if not ended else None]
     if long := [i + 1 for i, line in enumerate(lines) if len(line) > _LONGEST_LINE]:
         raise InputError(f"{path}, line {long[0]}: the line is too long for a table")
+    _check_last_line(path)
     try:
         return [line.decode("utf-8") for line in lines]
     except UnicodeDecodeError as error:
