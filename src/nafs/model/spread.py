@@ -31,8 +31,9 @@ from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.method import Method
 from nafs.smoothing.weightings import weighting_named
 
-_LAST = 0.4  # share of the tolerance that goes to the last hop
-_EARLIER = 0.1  # of each hop before, as a share of the hop after it
+_LAST = 0.58  # share of the tolerance that goes to the last hop
+_EARLIER = 0.25  # of each hop before, as a share of the hop after it
+_SPARE = 0.8  # of the bounds that neighbours left one hop before; they may use the rest in later updates
 PAIR = 32  # bytes of memory for each entry along which differences are pushed
 _BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 
@@ -177,7 +178,7 @@ class Spreading:
                     limits,
                     k,
                     bound,
-                    ratio * bounds[k - 1],
+                    _SPARE * ratio * bounds[k - 1],
                     max(0.0, ratio - 1),
                     self.n_threads,
                 )
