@@ -1,8 +1,10 @@
 """Updates of a model equal full runs."""
 
 import numpy as np
+import oracle
 import pytest
 import scipy.sparse as sp
+from closeness import assert_close
 from hypothesis import given
 from hypothesis import strategies as st
 from models import assert_equal_to_full, model_of
@@ -123,6 +125,27 @@ def test_dropped_differences_that_change_the_weights_of_hops_count_as_well():
     full = Model.build(model.graph, Method(3), n_threads=1).matrix
     assert (model._store.kept.dropped > 0).any()
     assert (np.abs(model.matrix - full).max(axis=1) <= 1e-5 * np.abs(full).max(axis=1)).all()
+
+
+@pytest.mark.parametrize(("hops", "weighting"), [(2, "average"), (2, "adaptive"), (3, "adaptive")])
+def test_neighbours_may_drop_later_what_the_last_hop_dropped_first(hops, weighting, monkeypatch):
+    monkeypatch.setattr("nafs.model.updating.full_time", lambda *_: np.inf)  # follow every change
+    n, middle = 24, 12
+    step = np.roll(np.eye(n), 1, axis=1)
+    X = np.column_stack([np.ones(n), np.linspace(0.5, 1, n)]).astype(np.float32)
+    model = Model.build(Graph(step + step.T, X), Method(hops, (0.0,), weighting=weighting), n_threads=1)
+
+    def raise_features(node, amount):
+        X[node] += np.float32(amount)
+        model.update(features=([node], X[[node]]))
+
+    for _ in range(12):  # large enough to be followed up to the last hop, and small there
+        for node in (middle - hops, middle + hops):
+            raise_features(node, 3.1e-5 * 3 ** (hops - 2))
+    for _ in range(16):  # so small that neighbours drop them one hop before
+        for node in range(middle - 2, middle + 3):
+            raise_features(node, 0.4e-5)
+    assert_close(model.matrix, oracle.embedding(step + step.T, X, hops, (0.0,), "mean", weighting, "cosine"))
 
 
 def test_updates_do_not_depend_on_threads_or_instructions():

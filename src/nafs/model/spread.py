@@ -10,9 +10,10 @@ Differences shrink with every hop, as each is averaged with neighbours that did 
 not show in the embedding are dropped: neither by their values, nor because they turn the state and so shift
 the weights of the hops (``Kept.effect``). The amount dropped at a node and hop is summed over all updates,
 and that sum is bounded. A row of Z averages its neighbours, so bounds do not grow along the hops. At the last
-hop, a node may also drop what its neighbours left of their bounds so far, one hop before. Single
-differences of neighbours that are far smaller than what may be dropped are dropped too, and so is the
-rounding of small ones, which are read in 16 bits.
+hop, a node may also drop part of what its neighbours left of their bounds so far, one hop before; that part
+is used up, or they would drop it once more in a later update. Single differences of neighbours that are far
+smaller than what may be dropped are dropped too, and so is the rounding of small ones, which are read in 16
+bits.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from nafs.smoothing.weightings import weighting_named
 
 _LAST = 0.58  # share of the tolerance that goes to the last hop
 _EARLIER = 0.25  # of each hop before, as a share of the hop after it
-_SPARE = 0.8  # of the bounds that neighbours left one hop before; they may use the rest in later updates
+_SPARE = 0.8  # of the bounds that neighbours left one hop before; they may drop the rest in later updates
 PAIR = 32  # bytes of memory for each entry along which differences are pushed
 _BUFFER = 1 << 23  # values of differences that are kept from one update to the next
 

@@ -76,6 +76,19 @@ inline std::unique_ptr<float[]> dropped_before(const Reach& job) {
   return shares;
 }
 
+// Count what a node left at the hop before as dropped, since another node relied on that. Several threads may
+// do this to a node, and write the same value.
+inline void use_up(const Reach& job, int64_t i) {
+  float& dropped = job.limits.dropped[i * job.limits.stride - 1];
+  const float most = job.spare / (1.0f + job.own) * job.limits.largest[i];
+  float so_far;
+#pragma omp atomic read
+  so_far = dropped;
+  if (so_far >= most) return;
+#pragma omp atomic write
+  dropped = most;
+}
+
 // Whether a difference at a node is followed. The tolerance allows for neighbours that all dropped as much as
 // they may one hop before. Where it is exceeded, what they did drop counts instead, which is mostly less.
 inline bool is_followed(const Reach& job, int64_t i, float size, const float* before) {
@@ -89,7 +102,10 @@ inline bool is_followed(const Reach& job, int64_t i, float size, const float* be
   for (int64_t e = 0; e < job.reads.counts[i]; ++e)
     around += weights ? weights[e] * before[neighbours[e]] : before[neighbours[e]];
   const float left = job.spare - job.own * before[i] - job.inverse_degree[i] * around;
-  return is_followed(limits, i, size, std::max(0.0f, left));
+  if (is_followed(limits, i, size, std::max(0.0f, left))) return true;
+  use_up(job, i);
+  for (int64_t e = 0; e < job.reads.counts[i]; ++e) use_up(job, neighbours[e]);
+  return false;
 }
 
 // The nodes of one block that are reached, each with its sources.
