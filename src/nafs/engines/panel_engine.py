@@ -259,19 +259,17 @@ def _disk_bytes(
         waiting = len(widths).bit_length() if one_worker else max(len(widths).bit_length(), workers) + 1
         if workers > 1 and several:  # the next r begins before the last panels of this one end
             waiting *= 2
-    inputs = (
-        (problem.size.nbytes if in_files else 0) + 8 * n * len(widths) + 4 * n
-    )  # offsets if sparse; norms
-    if ordered:  # what finding it takes, the result twice while it is copied, and the rows of nodes
-        inputs += sum(order_nbytes(problem.graph)) + 16 * n
-    scratch = workers * n * (4 * widest + 40)
+    panels = problem.size.nbytes + 8 * n * len(widths) if in_files else 0  # with offsets, if sparse
     results, result = n * method.n_columns(f) * 4, workers * n * widest * 4
     if several:  # results of the r before stay
-        running = inputs + scratch + waiting * part + results + result
-    else:  # one worker drops the features of a panel once its result is finished
-        running = (
-            inputs + scratch + max(waiting * part, part + (result if in_files and one_worker else results))
-        )
+        running = panels + waiting * part + results + result
+    elif one_worker:  # the features of a panel are dropped once its result is finished
+        running = max(panels + waiting * part, part + max(panels + result, results))
+    else:
+        running = panels + max(waiting * part, part + results)
+    running += workers * n * (4 * widest + 40)  # sums and distances of the panels that are smoothed
+    if ordered:  # what finding it takes, the result twice while it is copied, and the rows of nodes
+        running += sum(order_nbytes(problem.graph)) + 16 * n
     joined = results if len(results_of(method, len(widths))) > 1 else 0
     return max(running, results + joined) + 4 * n + _RECORDS  # norms of rows, headers and checksums
 
