@@ -11,6 +11,7 @@ from nafs.cli.options import Force, TableFile, TablePrinting, beside, check_lear
 from nafs.cli.reading import Edges, Reading, read, with_own_columns
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
+from nafs.readers.summary import counted
 from nafs.selection.choice import Choice
 
 FOR_CLASSES = EmbeddingOptions(n_hops="auto")
@@ -67,6 +68,7 @@ def _without_clusters(choice: Choice) -> tuple[str, ...]:
     about_clusters = set(choice.clustering.reasons)
     others = (reason for reason in choice.reasons if reason not in about_clusters)
     hops = (
-        f"{choice.n_hops} hops: chosen without the labels, where different ways to group the nodes agree most"
+        f"{counted(choice.n_hops, 'hop')}: chosen without the labels, where different ways to group the "
+        "nodes agree most"
     )
     return (*others, hops)

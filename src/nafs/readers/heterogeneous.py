@@ -13,6 +13,8 @@ from nafs.graph import Graph
 
 EdgeType = tuple[str, str, str]
 
+_HINT = "; torch_geometric.transforms.ToUndirected() adds the reverse of each edge type"
+
 
 def meta_path_graph(
     data: Any,
@@ -47,9 +49,11 @@ def meta_path_graph(
     product, at = None, node_type
     for step in map(tuple, meta_path):
         if step not in known:
-            raise InputError(Parameter("meta_path"), f" names {step}, but the edge types are {known}")
+            raise InputError(Parameter("meta_path"), f" names {step}, but the edge types are {known}{_HINT}")
         if step[0] != at:
-            raise InputError(Parameter("meta_path"), f" continues from {at!r}, but the next step is {step}")
+            raise InputError(
+                Parameter("meta_path"), f" continues from {at!r}, but the next step is {step}{_HINT}"
+            )
         source, target = to_array(data[step].edge_index)
         shape = (int(data[step[0]].num_nodes), int(data[step[2]].num_nodes))
         for ends, count, kind in ((source, shape[0], step[0]), (target, shape[1], step[2])):
