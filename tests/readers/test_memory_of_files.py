@@ -66,6 +66,10 @@ def place(tmp_path_factory):
             "suggest-links saved --hops 1 --score cosine --memory-limit 300MB",
             "looking for missing links takes",
         ),
+        (
+            "evaluate saved --task classification --hops 2 --ensemble concat --memory-limit 200MB",
+            "clusters and classes of 60,000 nodes with 384 columns need",
+        ),
         ("embed saved --hops 2 --engine disk -o z.npy --memory-limit 101MB", "the smallest limit that works"),
     ],
 )

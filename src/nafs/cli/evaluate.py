@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nafs._support.budget import check_limit, left_now, parse_memory
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
@@ -31,6 +32,7 @@ TASKS = ("clustering", "links", "classification")
 # Clusters or links, depending on the task; all columns, as in the paper.
 FOR_EACH_TASK = EmbeddingOptions(goal="auto", dim="full")
 _PANEL = "Tasks"
+_COPIES = 2  # of an embedding, that a task makes
 
 
 @command
@@ -126,6 +128,7 @@ def evaluate(
         run.notes.append(f"the graph has no labels: {' and '.join(tasks) or 'nothing'} can be evaluated")
     judge = _Judge(run, graph, options, client, split, seeds, method, score)
     if set(tasks) - {"links"}:
+        _check_room(graph, options)
         with run.stage("embed"):
             judge.matrix = (
                 judge.embed(graph, "clusters")
@@ -163,6 +166,25 @@ def evaluate(
         own=own,
     )
     _print(run, dataset, outcomes, comparisons)
+
+
+def _check_room(graph: Graph, options: EmbeddingOptions) -> None:
+    """Raise if the copies that K-means and regression make of all columns exceed the limit."""
+    limit = parse_memory(options.memory_limit)
+    room = left_now(limit)
+    if limit is None or room is None or graph.features is None or options.dim != "full":
+        return
+    n, columns = (
+        graph.n_nodes,
+        options.settings(goal="clusters").method.method(0).n_columns(graph.features.shape[1]),
+    )
+    check_limit(
+        limit - room + _COPIES * 4 * n * columns,
+        limit,
+        f"clusters and classes of {n:,} nodes with {columns:,} columns need",
+        "raise it, or keep fewer columns: ",
+        Parameter("dim", 256),
+    )
 
 
 def _print(run: Run, dataset: str, outcomes: list[TaskResult], comparisons: list[Comparison]) -> None:
