@@ -47,7 +47,7 @@ def load(state: Path) -> dict[str, dict[str, Any]]:
 
 def run(state: Path, patterns: list[str]) -> None:
     """Measure cells that match one of the patterns and were not measured yet."""
-    from limits import CELLS, LARGE_CELLS, measure, write_inputs
+    from limit_cells import CELLS, LARGE_CELLS, measure, write_inputs
 
     inputs, now = state / "inputs", version()
     if not (inputs / "complete").exists():
@@ -76,7 +76,7 @@ def run(state: Path, patterns: list[str]) -> None:
 
 def write_page(state: Path) -> bool:
     """Put the counts between the marks on the page; whether nothing exceeds its limit."""
-    from limits import CELLS, COMMANDS, LARGE_CELLS
+    from limit_cells import CELLS, COMMANDS, LARGE_CELLS
 
     known = load(state)
     lines = ["| command | cells | finished | refused | above the limit | largest share of a limit |"]

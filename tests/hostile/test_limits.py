@@ -5,7 +5,7 @@ as `python tools/limits.py` does, which can be interrupted.
 """
 
 import pytest
-from limits import CELLS, LARGE_CELLS, measure, write_inputs
+from limit_cells import CELLS, LARGE_CELLS, measure, write_inputs
 
 QUICK = {  # one shape and limit of every command
     ("describe", "tables", 250),
