@@ -135,11 +135,15 @@ def test_a_group_of_half_of_the_graph_stays_whole():
     graph = uneven_graph()
     settings = Settings.of(n_hops="auto", n_clusters=6, structure="none", n_threads=1)
     search = search_clusters(Job.of(graph, settings))
-    with_edges = agreement(graph.labels.codes, search.consensus(6).labels)["ARI"]
+
+    def quality():
+        labels = [search.consensus(6, seed).labels for seed in range(3)]
+        return np.array([agreement(graph.labels.codes, each)["ARI"] for each in labels])
+
+    with_edges = quality()
     search.heads, search.weigh_by_edges = tuple(HEADS), False
-    without = agreement(graph.labels.codes, search.consensus(6).labels)["ARI"]
-    assert with_edges > 0.82
-    assert with_edges > without + 0.03
+    assert with_edges.min() > 0.82
+    assert with_edges.mean() > quality().mean() + 0.05
 
 
 def test_one_embedding_has_no_vote_of_uneven_clusters(graph):

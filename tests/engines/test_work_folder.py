@@ -185,14 +185,17 @@ def test_a_run_killed_at_any_moment_resumes_to_the_same_bytes(saved, tmp_path):
     elapsed = time.perf_counter() - start
     expected = (tmp_path / "whole.npy").read_bytes()
     assert not (tmp_path / "whole.npy.work").exists()
-    rng, killed = random.Random(0), 0
-    for attempt in range(3):
+    rng, killed, attempt = random.Random(0), 0, 0
+    # On a machine whose speed changes, some runs end before they are killed: then there are more of them.
+    while killed < 3 or attempt < 3:
+        attempt += 1
+        assert attempt < 12
         output = tmp_path / f"{attempt}.npy"
         again = []
         for _ in range(3):
             process = subprocess.Popen([*command, "-o", str(output), *again])
             try:
-                process.wait(rng.uniform(0.2, 0.6) * elapsed)
+                process.wait(rng.uniform(0.3, 0.8) * elapsed)
                 break
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
@@ -206,7 +209,7 @@ def test_a_run_killed_at_any_moment_resumes_to_the_same_bytes(saved, tmp_path):
             subprocess.run([*command, "-o", str(output), *again], check=True)
         assert output.read_bytes() == expected
         assert not Path(f"{output}.work").exists()
-    assert killed  # on a machine whose speed changes, some runs end before their time
+    assert killed >= 3
 
 
 def test_a_folder_with_foreign_files_is_not_touched(tmp_path, narrow):
