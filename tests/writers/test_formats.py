@@ -80,6 +80,18 @@ def test_an_index_is_written_with_its_ids(embedding, tmp_path):
         Embedding.load(tmp_path / "z.usearch")
 
 
+def test_an_index_that_cannot_be_written_leaves_nothing_behind(embedding, tmp_path, monkeypatch):
+    index = pytest.importorskip("usearch.index")
+
+    def fail(*_):
+        raise RuntimeError("Failed to serialize into stream")  # what usearch says on a full disk
+
+    monkeypatch.setattr(index.Index, "save", fail)
+    with pytest.raises(OSError, match="is the disk full"):
+        embedding.write(tmp_path / "z.usearch")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[1]\n", '{"id": 1}\n', '{"id": 1, "embedding": [1, 2]}\n{"id": 2, "embedding": [1]}\n']
 )

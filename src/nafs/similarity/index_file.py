@@ -64,4 +64,7 @@ def write_index(
     ):
         notes.write_text(json.dumps(about or {}, indent=2, default=str) + "\n", encoding="utf-8")
         write_table(names, ".csv", len(ids), 2, lambda begin, end: id_table(ids, labels, begin, end))
-        index.save(str(vectors))
+        try:
+            index.save(str(vectors))
+        except RuntimeError as error:  # usearch does not say why
+            raise OSError(f"{name} cannot be written ({error}); is the disk full?") from None
