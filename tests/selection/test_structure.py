@@ -152,3 +152,24 @@ def test_features_that_stand_alone_do_on_cora(planetoid_home):
     assert embedding.matrix.shape[1] == 256
     assert embedding.settings["structure"] == "none"
     assert any("no structural columns" in reason for reason in embedding.choice.reasons)
+
+
+def test_structural_features_of_a_graph_are_computed_once(monkeypatch):
+    graph, _ = communities()
+    noise = np.random.default_rng(0).normal(size=(400, 2))
+    graph = Graph(graph, noise, ids=[f"n{i}" for i in range(400)])
+    seen = []
+
+    def counted(adjacency, *arguments, **options):
+        seen.append(adjacency.n_stored)
+        return structural_features(adjacency, *arguments, **options)
+
+    monkeypatch.setattr("nafs.pipeline.job.structural_features", counted)
+    once = embed(graph, n_hops="auto", goal="links", n_threads=1)
+    assert once.settings["structure_share"] > 0
+    assert len(seen) == len(set(seen)) == 2  # all edges, and those that are not hidden
+    # Within a limit, columns of the first choice are not kept for the second.
+    again = embed(graph, n_hops="auto", goal="links", n_threads=1, memory_limit=4 << 30)
+    assert len(seen) == 5
+    assert np.array_equal(once.matrix, again.matrix)
+    assert once.choice == again.choice

@@ -121,6 +121,15 @@ class Adjacency:
         ranks[np.argsort(firsts)] = np.arange(count, dtype=np.int32)
         return np.asarray(ranks[labels])
 
+    def has_edges_of(self, other: Adjacency) -> bool:
+        """Whether both have the same edges and weights."""
+        pairs = zip(
+            (self.indptr, self.indices, self.weights),
+            (other.indptr, other.indices, other.weights),
+            strict=True,
+        )
+        return all(np.array_equal(a, b) for a, b in pairs)  # type: ignore[arg-type]
+
     def to_scipy(self) -> Any:
         """The adjacency A as a SciPy CSR array (without the self-loops that the method adds)."""
         values = np.ones(self.n_stored, np.float32) if self.weights is None else self.weights

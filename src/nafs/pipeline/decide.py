@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from nafs._support.budget import check_limit, program_bytes
@@ -10,6 +11,7 @@ from nafs._support.errors import MemoryLimitError
 from nafs.clustering import ClusterSearch
 from nafs.engines.base import FeatureSize, Plan, Problem
 from nafs.engines.choice import choose_plan
+from nafs.graph import Adjacency, Features
 from nafs.pipeline.job import Job
 from nafs.selection import hops_for_clusters
 from nafs.selection.choice import LADDER, Choice, Question
@@ -23,6 +25,8 @@ from nafs.smoothing.method import AUTO, Method
 from nafs.structure import structural_nbytes
 
 AUTO_DIM = 256  # columns that dim="auto" keeps of wider features
+
+Computed = tuple[Adjacency, Features] | None  # a graph and its structural features
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +123,7 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         directions = preparation.directions
         problem = _problem(job, choice, None if directions is None else directions.shape[1])
         return Decision(job, choice, problem, choose_plan(problem), preparation)
-    job, beside = with_structure(job)
+    job, beside, computed = with_structure(job)
     settings = job.settings
     kind, reasons = _preprocessing(job)
     reasons = [*beside, *reasons]
@@ -134,7 +138,7 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
         choice = replace(first, preprocessing=job.prepared_as or kind, reasons=tuple(reasons))
         return Decision(job, choice, problem, plan)
     choose = choose_for_links if settings.preparations.goal == "links" else choose_for_clusters
-    choice = choose(_question(job, kind, centers))
+    choice = choose(_question(job, kind, centers, computed))
     problem = _problem(job, choice, width)
     choice = replace(choice, preprocessing=job.prepared_as or kind, reasons=(*reasons, *choice.reasons))
     return Decision(job, choice, problem, choose_plan(problem))
@@ -142,25 +146,30 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
 
 def search_clusters(job: Job) -> ClusterSearch:
     """Embeddings of one sweep over several numbers of hops, ready to be clustered with any seed."""
-    job, _ = with_structure(job)
+    job, *_ = with_structure(job)
     kind, _ = _preprocessing(job)
     return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)))
 
 
-def with_structure(job: Job) -> tuple[Job, list[str]]:
-    """The job with structural columns beside its features where the settings ask for them or they help."""
+def with_structure(job: Job) -> tuple[Job, list[str], Computed]:
+    """The job with structural columns beside its features where the settings ask for them or they help.
+
+    Also the reasons, and what was computed of a graph without some of its edges and may be needed again.
+    """
     wanted = job.settings.structure
     if wanted == "none" or job.is_structural or job.structure_share:
-        return job, []
+        return job, [], None
     kind, reasons = _preprocessing(job)
     copied = prepared_nbytes(job.features, kind, "none")
-    share, reason = 0.5, f"{wanted} structural columns beside the features"
+    share, reason, computed = 0.5, f"{wanted} structural columns beside the features", None
     if wanted == AUTO:
         choice = _choose_structure(job, kind, copied)
         share, reason = choice.share, choice.reason
+        if job.settings.preparations.goal == "links" and job.settings.resources.limit is None:
+            computed = choice.computed
     if not share:
         settings = replace(job.settings, preparations=replace(job.settings.preparations, structure="none"))
-        return replace(job, settings=settings), [reason]
+        return replace(job, settings=settings), [reason], None
     prepared = prepare(job.features, job.adjacency, kind)
     preparations = replace(job.settings.preparations, preprocessing="none")
     settings = replace(job.settings, preparations=preparations)
@@ -168,7 +177,7 @@ def with_structure(job: Job) -> tuple[Job, list[str]]:
     job = replace(
         job, own_features=prepared, settings=settings, held=held, structure_share=share, prepared_as=kind
     )
-    return job, [*reasons, reason]
+    return job, [*reasons, reason], computed
 
 
 def _choose_structure(job: Job, kind: str, copied: int) -> StructureChoice:
@@ -204,7 +213,7 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
     return kind, [f"preprocessing {kind}: {why}"]
 
 
-def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
+def _question(job: Job, kind: str, centers: tuple[str, ...], computed: Computed = None) -> Question:
     settings = job.settings
     prepared = prepared_nbytes(job.features, kind, "none" if len(centers) > 1 else centers[0])
     copies = 2 if settings.preparations.goal == "links" else 1  # recomputed without the hidden edges
@@ -218,7 +227,7 @@ def _question(job: Job, kind: str, centers: tuple[str, ...]) -> Question:
         kind,
         centers,
         job.held + prepared + structural,
-        job.remake if job.depends_on_edges else None,
+        partial(job.remake, computed=computed) if job.depends_on_edges else None,
     )
 
 

@@ -107,9 +107,10 @@ class Job:
         wanted = preparations.dim if self.is_structural else preparations.structure
         return wanted if isinstance(wanted, int) else DEFAULT_COLUMNS
 
-    def remake(self, adjacency: Adjacency) -> Features:
-        """The features of the same nodes with other edges."""
-        structural = self.structural(adjacency)
+    def remake(self, adjacency: Adjacency, computed: tuple[Adjacency, Features] | None = None) -> Features:
+        """The features of the same nodes with other edges; ``computed``: a graph and its structural ones."""
+        known = computed is not None and computed[0].has_edges_of(adjacency)
+        structural = computed[1] if computed is not None and known else self.structural(adjacency)
         return (
             structural
             if self.own_features is None

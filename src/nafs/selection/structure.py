@@ -35,11 +35,15 @@ Sweep = Callable[[Adjacency, Features, tuple[int, ...]], Iterator[tuple[int, NDA
 
 @dataclass(frozen=True)
 class StructureChoice:
-    """The share of structural columns, why, and the AUC on hidden edges for each share that was tried."""
+    """The share of structural columns, why, and the AUC on hidden edges for each share that was tried.
+
+    ``computed`` holds the graph without the hidden edges and its structural columns.
+    """
 
     share: float
     reason: str
     curve: dict[float, float] = field(default_factory=dict)
+    computed: tuple[Adjacency, Features] | None = field(default=None, compare=False)
 
 
 def choose_structure(
@@ -104,7 +108,7 @@ def choose_structure(
         reason = f"no structural columns: {quality} without them, {best:.3f} with them"
         return StructureChoice(0.0, reason, curve)
     reason = f"structural columns with {share:.0%} of the weight: {quality}, {curve[0.0]:.3f} without them"
-    return StructureChoice(share, reason, curve)
+    return StructureChoice(share, reason, curve, (visible, structural))
 
 
 def structure_choice_nbytes(graph: Adjacency, features: Features, n_columns: int, making: int) -> int:
