@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -28,7 +30,18 @@ def scratch_array(folder: Path, shape: tuple[int, ...], dtype: Any) -> NDArray[A
     size = max(1, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
     with tempfile.TemporaryFile(dir=folder) as file:
         take_room(file, size, folder, "intermediate values")
-        return np.asarray(np.memmap(file, dtype, "r+", shape=shape))
+        return in_large_pages(np.memmap(file, dtype, "r+", shape=shape))
+
+
+def in_large_pages(array: np.memmap[Any, Any]) -> NDArray[Any]:
+    """A mapped array that is about to be filled, in large pages where the system has them.
+
+    With small ones, the faults of the first writing take several times as long as the writing itself.
+    """
+    pages = array._mmap  # type: ignore[attr-defined]
+    with suppress(AttributeError, OSError):  # unknown to this system or file system
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.asarray(array)
 
 
 def take_room(file: IO[bytes], size: int, folder: Path, purpose: str, hint: str = "make room") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.engines.threads import on_threads
 from nafs.engines.work import WorkFolder
 from nafs.graph import Features
 
@@ -88,6 +89,7 @@ def write_panels(
     wanted: Sequence[int],
     folder: WorkFolder,
     nodes: NDArray[np.int32] | None = None,
+    n_threads: int = 1,
 ) -> None:
     """Write panels of the features to the folder, except those that are there.
 
@@ -101,6 +103,7 @@ def write_panels(
     nodes : ndarray of int32, optional
         Row i of a panel is that of ``nodes[i]``. Rows are then written all over a file, so that panels are
         written one at a time: one of them stays in the page cache where all would not.
+    n_threads : int
     """
     sparse = features.is_sparse
     due = [p for p in wanted if not all(folder.has(name) for name in array_names(p, sparse=sparse))]
@@ -112,14 +115,21 @@ def write_panels(
     step = _FILES if place is None else 1
     for first in range(0, len(due), step):
         some = {p: bounds[p] for p in due[first : first + step]}
-        (_write_sparse if sparse else _write_dense)(features, some, folder, place)
+        if sparse:
+            _write_sparse(features, some, folder, place)
+        else:
+            _write_dense(features, some, folder, place, n_threads)
 
 
 Place = NDArray[np.int32] | None  # the row of each node in a file
 
 
 def _write_dense(
-    features: Features, panels: dict[int, tuple[int, int]], folder: WorkFolder, place: Place
+    features: Features,
+    panels: dict[int, tuple[int, int]],
+    folder: WorkFolder,
+    place: Place,
+    n_threads: int,
 ) -> None:
     n, matrix = features.shape[0], features.matrix
     with ExitStack() as stack:
@@ -127,10 +137,14 @@ def _write_dense(
             (stack.enter_context(folder.making(f"x-{panel}", (n, right - left), np.float32)), left, right)
             for panel, (left, right) in panels.items()
         ]
-        for begin, end in features.blocks(_VALUES):
+
+        def write(block: tuple[int, int]) -> None:
+            begin, end = block
             rows = slice(begin, end) if place is None else place[begin:end]
             for file, left, right in files:
                 file[rows] = matrix[begin:end, left:right]
+
+        on_threads(write, features.blocks(_VALUES), n_threads)
 
 
 def _write_sparse(

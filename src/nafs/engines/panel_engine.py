@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -24,6 +25,7 @@ from nafs.engines.columns import ColumnPanels, write_norms, write_panels
 from nafs.engines.ordered import NODES, drop_order, write_order
 from nafs.engines.panels import Task, drop_parts, list_tasks, missing, results_of, takes_rounds
 from nafs.engines.progress import ProgressCallback, Report, count_hops
+from nafs.engines.threads import on_threads
 from nafs.engines.work import FORMAT, WorkFolder, fingerprint, unchanged_inputs
 from nafs.graph import Features
 from nafs.smoothing.hops import Layout
@@ -174,7 +176,8 @@ class PanelEngine:
                     write_order(problem.graph, work, problem.resources.threads)
                 if due and in_files:
                     nodes = work.open(NODES) if ordered else None
-                    write_panels(features, widths, sorted({task.panel for task in due}), work, nodes)
+                    panels = sorted({task.panel for task in due})
+                    write_panels(features, widths, panels, work, nodes, problem.resources.threads)
                 report = Report(progress, n, method.n_hops, 0)
                 report.total = n * count_hops(tasks)
                 report.skip(set(tasks) - set(due))
@@ -185,7 +188,7 @@ class PanelEngine:
                     executor.run(due, report)
                 drop_order(work)
                 drop_parts(work)
-                return assemble(work, results, n, problem.dtype)
+                return assemble(work, results, n, problem.dtype, problem.resources.threads)
 
     def _in_files(self, problem: Problem) -> bool:
         """Whether panels are written to files instead of being views of a matrix in memory."""
@@ -313,7 +316,7 @@ def _plain(method: Method) -> dict[str, Any]:
     return {name: list(value) if name == "r" else value for name, value in asdict(method).items()}
 
 
-def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str) -> NDArray[Any]:
+def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str, n_threads: int) -> NDArray[Any]:
     """Assemble the embedding from its panels."""
     if not work.has(EMBEDDING) and len(results) == 1 and dtype == "float32":
         work.rename(results[0], EMBEDDING)
@@ -324,16 +327,19 @@ def assemble(work: WorkFolder, results: list[str], n_nodes: int, dtype: str) -> 
             for first in range(0, len(results), _FILES):
                 panels = [work.open(name) for name in results[first : first + _FILES]]
                 width = sum(panel.shape[1] for panel in panels)
-                for begin in range(0, n_nodes, _ROWS):
-                    rows = [panel[begin : begin + _ROWS] for panel in panels]
-                    np.concatenate(
-                        rows,
-                        axis=1,
-                        out=out[begin : begin + _ROWS, start : start + width],
-                        casting="same_kind",
-                    )
+                on_threads(
+                    partial(_join_rows, panels, out[:, start : start + width]),
+                    range(0, n_nodes, _ROWS),
+                    n_threads,
+                )
                 start += width
     return work.open(EMBEDDING, "c")
+
+
+def _join_rows(panels: list[NDArray[Any]], out: NDArray[Any], begin: int) -> None:
+    """Write a block of rows of the panels side by side."""
+    rows = slice(begin, begin + _ROWS)
+    np.concatenate([panel[rows] for panel in panels], axis=1, out=out[rows], casting="same_kind")
 
 
 def _check_room(folder: Path, needed: int, *, resume: bool) -> None:

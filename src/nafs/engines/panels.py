@@ -21,12 +21,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs.engines.columns import ColumnPanels
 from nafs.engines.ordered import read_order
+from nafs.engines.threads import on_threads
 from nafs.engines.work import WorkFolder
 from nafs.graph import Adjacency
 from nafs.smoothing import _kernel
@@ -41,7 +43,7 @@ Tick = Callable[[int], None]
 Done = Callable[["Task"], None]
 ROUND_VALUES = 1 << 24  # gathered in a hop; fewer are gathered twice sooner than parts are exchanged
 _ROWS = 1 << 16  # per block that is copied
-_VALUES = 1 << 20  # per block that is added
+_VALUES = 1 << 18  # per block that is added
 
 
 @dataclass(frozen=True)
@@ -284,16 +286,22 @@ class Panels:
                     hops.advance(keep_state=k < last, postpone=k != some[-1], parts=parts[k], tick=tick)
                 if before is not None:
                     done = slice(2 * n * some[0], 2 * n * (some[-1] + 1))
-                    out[done] += before[done]
+                    self._sum(out[done], before[done], out[done])
             out[size:] = centres if before is None else centres + before[size:]
 
     def _add(self, task: Task, tick: Tick | None) -> None:
         first, second = (self.folder.open(name) for name in task.needs)
         with self.folder.making(task.output, first.shape, first.dtype) as out:
-            to, one, other = out.reshape(-1), first.reshape(-1), second.reshape(-1)
-            for begin in range(0, len(to), _VALUES):
-                part = slice(begin, begin + _VALUES)
-                np.add(one[part], other[part], out=to[part])
+            self._sum(first.reshape(-1), second.reshape(-1), out.reshape(-1))
+
+    def _sum(self, first: NDArray[Any], second: NDArray[Any], out: NDArray[Any]) -> None:
+        """The sum of two flat arrays."""
+
+        def add(begin: int) -> None:
+            part = slice(begin, begin + _VALUES)
+            np.add(first[part], second[part], out=out[part])
+
+        on_threads(add, range(0, len(out), _VALUES), self.n_threads)
 
     def _smooth(self, task: Task, tick: Tick | None) -> None:
         method, n = self.method, self.graph.n_nodes

@@ -24,7 +24,7 @@ from nafs._support.errors import InputError, OutputExistsError, Parameter
 from nafs._support.json_text import parse_json
 from nafs._support.mapped import cut_file
 from nafs._support.npy import load_npy
-from nafs._support.scratch import scratch_array, take_room
+from nafs._support.scratch import in_large_pages, scratch_array, take_room
 from nafs.graph import Adjacency, Features
 
 ABOUT = "about.json"
@@ -174,7 +174,7 @@ class WorkFolder:
             array = np.lib.format.open_memmap(part, "w+", dtype, shape)
             with part.open("r+b") as file:
                 take_room(file, part.stat().st_size, self.path, name, _KEPT)
-            yield np.asarray(array)
+            yield in_large_pages(array)
             crc = f"{_signature(array)}\n"
             if self.token is not None and (self.path / _TOKEN).read_text() != self.token:
                 raise OSError(f"another run has started in {self.path}")
