@@ -24,7 +24,7 @@ from nafs.smoothing.method import DEFAULT_R
 
 
 def run() -> list[Result]:
-    return [*large(), *small("cora", 20, "concat", 5, 5), *small("pubmed", 56, "mean", 7, 1)]
+    return [*large(), *small("cora", 20, "concat", 5, 5), *small("pubmed", 56, "mean", 7, 3)]
 
 
 def large() -> list[Result]:
