@@ -16,7 +16,7 @@ from nafs.engines.work import WorkFolder
 from nafs.graph import Features
 
 NORMS = "norms"
-_VALUES = 1 << 20  # per block
+_VALUES = 1 << 18  # per block; every thread has one
 _FILES = 64  # panels written in one pass over the features
 _SPARSE_PARTS = ("indptr", "indices", "values")
 
