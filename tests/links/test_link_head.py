@@ -13,6 +13,7 @@ from nafs.graph import read_adjacency
 from nafs.links import LinkHead, PairNumbers, ranking_measures, split_links
 from nafs.links.head import NUMBERS
 from nafs.links.pairs import are_edges, shared_neighbors, three_step_paths
+from nafs.links.surroundings import Surroundings
 from nafs.tasks import evaluate_links
 
 
@@ -202,3 +203,38 @@ def test_close_vectors_are_found_without_comparing_all(monkeypatch):
     best = np.column_stack(np.unravel_index(np.argsort(-products.ravel())[:50], products.shape))
     assert len(set(map(tuple, best.tolist())) - set(map(tuple, pairs[299:].tolist()))) <= 2
     assert sum(done) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("n_compared", [400, 60])
+def test_surroundings_are_the_nearest_nodes(monkeypatch, n_compared):
+    monkeypatch.setattr("nafs.links.surroundings._COMPARISONS", n_compared * 400)
+    monkeypatch.setattr("nafs.links.surroundings._FEWEST", 20)
+    monkeypatch.setattr("nafs.links.surroundings._VALUES", 3000)  # several blocks
+    rows = np.random.default_rng(0).standard_normal((400, 7)).astype(np.float32)
+    mean = rows.mean(axis=0, dtype=np.float64)
+    surroundings = Surroundings(rows, mean)
+    assert len(surroundings.compared) == n_compared
+    units = rows - mean
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    cosines = units @ units.T
+    np.fill_diagonal(cosines, -1)
+    nearest = np.sort(cosines[:, surroundings.compared], axis=1)[:, -10:].mean(axis=1)
+    nodes = np.array([3, 5, 250, 399])
+    np.testing.assert_allclose(surroundings.of(nodes), nearest[nodes], atol=1e-6)
+    np.testing.assert_allclose(surroundings.of(np.arange(400)), nearest, atol=1e-6)
+
+
+def test_one_vector_for_all_nodes_has_no_surroundings():
+    rows = np.ones((5, 3), np.float32)
+    np.testing.assert_array_equal(Surroundings(rows, rows.mean(axis=0)).of(np.arange(5)), 0)
+    np.testing.assert_array_equal(Surroundings(rows[:1], np.zeros(3)).of(np.arange(1)), 0)
+
+
+def test_a_node_far_from_all_others_is_recognised_by_its_nearest_one():
+    rng = np.random.default_rng(0)
+    crowd = np.array([1, 0, 0, 0]) + 0.05 * rng.standard_normal((60, 4))
+    rows = np.vstack([crowd, -crowd, [[0, 1, 0, 0], [0, 0.5, 1, 0]]]).astype(np.float32)
+    numbers = PairNumbers(read_adjacency(np.zeros((122, 122))), rows)
+    values = dict(zip(NUMBERS, numbers.of(np.array([[0, 1], [120, 121]])).T, strict=True))
+    assert values["centred cosine"][0] > values["centred cosine"][1]
+    assert values["local cosine"][0] < values["local cosine"][1]

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError
 from nafs.graph import Adjacency
 from nafs.links.pairs import Pairs, paths_nbytes, shared_neighbors, three_step_paths
+from nafs.links.surroundings import Surroundings, surroundings_nbytes
 
 # Each number, and the words for a pair where it is high.
 NUMBERS = {
     "cosine": "similar vectors",
     "centred cosine": "vectors that differ from the mean in the same way",
+    "local cosine": "vectors more similar than those around them",
     "inner": "long vectors in similar directions",
     "resource allocation": "shared neighbors with few other links",
     "common neighbors": "many shared neighbors",
@@ -67,12 +69,21 @@ class PairNumbers:
         ]
         return np.concatenate(parts)
 
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.matrix, self.mean)
+
     def of(self, pairs: Pairs) -> NDArray[np.float64]:
         """One row for each pair, one column for each of ``NUMBERS``."""
         step = max(1, _VALUES // self.matrix.shape[1])
         parts = [self._block(pairs[top : top + step]) for top in range(0, len(pairs), step)]
         values = np.concatenate(parts) if parts else np.empty((0, len(NUMBERS)))
-        values[:, list(NUMBERS).index("three-step paths")] = three_step_paths(self.graph, pairs) ** 0.25
+        numbers = list(NUMBERS)
+        values[:, numbers.index("three-step paths")] = three_step_paths(self.graph, pairs) ** 0.25
+        nodes, places = np.unique(pairs, return_inverse=True)
+        usual = self._surroundings.of(nodes)[places.reshape(pairs.shape)].sum(axis=1)
+        centred = values[:, numbers.index("centred cosine")]
+        values[:, numbers.index("local cosine")] = 2 * centred - usual
         return values
 
     def _block(self, pairs: Pairs) -> NDArray[np.float64]:
@@ -89,6 +100,7 @@ class PairNumbers:
             [
                 _cosine(a, b),
                 _cosine(a - self.mean, b - self.mean),
+                np.zeros(len(pairs)),  # local cosine, from the nodes of all pairs together
                 inner / typical,
                 np.sqrt(allocated),
                 np.log1p(common),
@@ -206,7 +218,7 @@ class LinkHead:
 
 def head_nbytes(graph: Adjacency, n_columns: int, n_pairs: int) -> int:
     """Approximate bytes that fitting a head to pairs takes, besides the graph and the vectors."""
-    vectors = 6 * 8 * min(n_pairs * n_columns, _VALUES)
+    vectors = max(6 * 8 * min(n_pairs * n_columns, _VALUES), surroundings_nbytes(graph.n_nodes, n_columns))
     terms = 3 * 8 * n_pairs * len(NUMBERS) * (len(NUMBERS) + 3) // 2
     return vectors + terms + paths_nbytes(graph)
 
