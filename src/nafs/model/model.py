@@ -232,7 +232,8 @@ class Model:
         tolerance : float
             Differences that add up to less than this share of a node's largest value may be dropped, in this
             and all later updates together; 0 drops nothing. Rounding to float32 comes on top: up to 5e-8 for
-            each update since the last full run, if all of them move a value in the same direction.
+            each update, if all of them move a value in the same direction. After 100 updates the next one is
+            a full run, which the report says.
 
         Returns
         -------

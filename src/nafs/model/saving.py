@@ -65,6 +65,7 @@ def save_parts(store: Store, parts: Parts, place: Place | None, folder: Path, *,
         "settings": parts.settings,
         "recipe": recipe,
         "drift": parts.drift.to_plain(),
+        "updates": store.n_updates,
     }
     n = len(store.nodes.ids)
     adjacency = store.lists.to_adjacency(np.ones(n, bool), directed=store.directed)
@@ -101,7 +102,7 @@ def load_parts(
         method = method_of(about)
         graph, kept, alive, arrays = load_base(folder, about, method)
         store = Store(method, graph, kept, n_threads=n_threads, allocate=allocate, limit=limit)
-        store.nodes = Nodes(graph.id_array, alive)
+        store.nodes, store.n_updates = Nodes(graph.id_array, alive), int(about["updates"])
         recipe = Recipe.from_plain(about["recipe"], arrays)
         recipe.check(kept.features.shape[1])
         parts = Parts(
@@ -139,6 +140,7 @@ def _changes(store: Store, drift: Drift, journal: Journal) -> tuple[dict[str, ND
         "ids": nodes.ids[journal.n_ids :].to_pylist(),
         "text_ids": str(nodes.ids.type) != "int64",
         "drift": drift.to_plain(),
+        "updates": store.n_updates,
     }
     return arrays, about
 
@@ -163,4 +165,4 @@ def _replay(store: Store, about: dict[str, Any], arrays: dict[str, NDArray[Any]]
     for name, part in (("lists", store.lists), ("readers", store.readers)):
         if f"{name}_rows" in arrays:
             part.write(Rewritten(*(arrays[f"{name}_{suffix}"] for suffix in LIST_ARRAYS)))
-    store.nodes = Nodes(ids, arrays["alive"])
+    store.nodes, store.n_updates = Nodes(ids, arrays["alive"]), int(about["updates"])

@@ -34,7 +34,7 @@ from nafs.graph import Graph
 from nafs.model.states import Kept
 from nafs.smoothing.method import Method
 
-FORMAT, VERSION = "nafs model", 4
+FORMAT, VERSION = "nafs model", 5
 MARKER = "model.json"
 _JOURNAL = re.compile(r"changes-\d{6}")
 _UNFINISHED = re.compile(r"\.changes-.*\.part")  # left by a run that was killed

@@ -33,6 +33,8 @@ class Store:
     lists, readers : NeighborLists
         The nodes that each node reads, and those that read it; the same object if undirected.
     spreading : Spreading
+    n_updates : int
+        Updates since the last full run; each rounds the rows that it changes.
     journal : Journal or None
         Differences from the folder that the model was loaded from or saved in; None if anything may differ.
     """
@@ -48,6 +50,7 @@ class Store:
         limit: int | None = None,
     ) -> None:
         self.method, self.directed, self.n_threads = method, graph.adjacency.directed, n_threads
+        self.n_updates = 0
         self.journal: Journal | None = None
         self.nodes = Nodes(graph.id_array, np.ones(graph.n_nodes, bool))
         self.kept, self._allocate, self._limit = kept, allocate, limit
@@ -136,7 +139,7 @@ class Store:
         lists, readers = _both_ways(graph, kept.capacity)
         spreading = Spreading(kept, self.method, self.n_threads)
         self.kept, self.nodes, self.lists, self.readers = kept, nodes, lists, readers
-        self.spreading, self.journal = spreading, None
+        self.spreading, self.journal, self.n_updates = spreading, None, 0
 
     def recover(self) -> None:
         """Recompute everything for the old graph, after an update failed while writing states."""

@@ -16,6 +16,9 @@ from nafs.model.store import Store
 from nafs.model.undo import Undo, uninterrupted
 from nafs.smoothing import _kernel
 
+# Updates of a node round its float32 values by up to 5e-8 each, in the worst case all in the same direction.
+MOST_UPDATES = 100
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -65,6 +68,7 @@ def carry_out(store: Store, request: Request, tolerance: float) -> Outcome:
             else:
                 rows = _apply(store, spread, change, request, tolerance)
                 store.nodes = request.nodes
+                store.n_updates += 1
         except BaseException:
             undo.take_back()
             store.recover()
@@ -128,6 +132,8 @@ def _follow(store: Store, change: Change, tolerance: float) -> tuple[Spread | No
     method, kept, lists = store.method, store.kept, store.lists
     if method.needs_stationary_state:
         return None, f"any change moves the stationary state, which the distance {method.distance!r} uses"
+    if store.n_updates >= MOST_UPDATES:
+        return None, f"rounding adds up, and the last full run was {store.n_updates} updates ago"
     n_values = kept.states[0, :1].size
     full = full_time(len(store.nodes.ids), lists.n_stored, n_values, method.n_hops)
     room = store.room()

@@ -635,6 +635,7 @@ inline void prefetch_kept(const Apply& job, int64_t r) {
   const int64_t columns = job.limits.average ? job.features : width;
   for (int64_t c = 0; c < columns; c += 16) __builtin_prefetch(job.embedding + i * columns + c, 1);
   prefetch_row(job.x + i * job.features, job.features * 4);
+  prefetch_row(job.scale + i * job.groups, job.groups * 4);
   if (job.weights) prefetch_row(job.weights + i * (hops + 1) * job.groups, (hops + 1) * job.groups * 4);
 }
 
