@@ -339,6 +339,15 @@ class TestMissingAttributes:
         assert joined.features.dense.tolist() == [[1, 2], [3, 0], [4, 5]]
         assert any("'q' is missing" in note for note in joined.notes)
 
+    def test_a_node_without_any_of_them(self):
+        graph = nx.Graph([("a", "b"), ("b", "c")])
+        nx.set_node_attributes(graph, {"a": 1.0, "b": None, "c": 2.0}, "age")
+        message = r"the feature 'age' is missing in 1 of 3 nodes \('b'\); fill it in, .*missing='zeros'"
+        with pytest.raises(InputError, match=message):
+            from_networkx(graph, features="age")
+        with pytest.warns(UserWarning, match=r"1 of 3 nodes have no features and get zeros \('b'\)"):
+            assert from_networkx(graph, features="age", missing="zeros").features.dense[1] == 0
+
     def test_weights(self):
         import igraph
 

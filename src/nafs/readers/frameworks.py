@@ -297,7 +297,7 @@ def _missing_values(
     attributes: list[dict[str, Any]], several: list[str], lacking: list[int], names: Any, missing: str
 ) -> list[str]:
     """Report attributes that some nodes lack: by a note and a warning, or by an error."""
-    notes, without = [], set(lacking)
+    notes, without = [], set(lacking) if missing == "zeros" else set()  # those are reported as nodes
     for name in several:
         absent = [i for i, data in enumerate(attributes) if i not in without and data.get(name) is None]
         if not absent:
