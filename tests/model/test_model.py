@@ -227,6 +227,28 @@ def test_embed_new_is_close_to_the_full_result_and_leaves_the_model_alone():
         assert row @ full / np.linalg.norm(row) / np.linalg.norm(full) > 0.98
 
 
+def test_embed_new_reads_its_edges_as_updates_do():
+    model = model_of(6, Method(2, R))
+    x = np.arange(10.0)
+    np.testing.assert_array_equal(model.embed_new(x, ["n1", "n1"]), model.embed_new(x, ["n1"]))
+    np.testing.assert_allclose(
+        model.embed_new(x, ["n1", "n1"], [1, 2]), model.embed_new(x, ["n1"], [3]), rtol=1e-5
+    )
+    np.testing.assert_allclose(model.embed_new(x, []), x, rtol=1e-5)  # without a neighbour
+    with pytest.raises(InputError, match="weights: 2 edges need 2 weights; got 1"):
+        model.embed_new(x, ["n1", "n2"], [1])
+    with pytest.raises(InputError, match="weights must be positive"):
+        model.embed_new(x, ["n1", "n2"], [1, -1])
+
+
+def test_empty_lists_change_nothing():
+    model = model_of(6, Method(2, R))
+    before = model.matrix.copy()
+    report = model.update(edges=([], []), remove_nodes=[], remove_edges=([], []))
+    assert (report.new, report.removed, report.changed, report.recomputed) == (0, 0, 0, 0)
+    np.testing.assert_array_equal(model.matrix, before)
+
+
 def test_models_are_saved_and_loaded(tmp_path):
     model = model_of(4, Method(3, R), weighted=True)
     model.update(remove_nodes=["n5"])

@@ -45,7 +45,7 @@ def id_column(values: Any, where: str = "ids") -> Any:
         raise InputError(
             f"{where}: the id in row {first(array.is_null()) + 1} is missing; every row needs one"
         )
-    if pa.types.is_integer(array.type):
+    if pa.types.is_integer(array.type) or pa.types.is_null(array.type):  # an empty list
         if pa.types.is_uint64(array.type) and len(array) and int(np.asarray(array).max()) > 2**63 - 1:
             return array.cast(pa.large_string())
         return array.cast(pa.int64())

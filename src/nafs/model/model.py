@@ -19,7 +19,7 @@ from nafs.model.drift import Drift
 from nafs.model.new_node import embed_one
 from nafs.model.recipe import Recipe
 from nafs.model.report import UpdateReport
-from nafs.model.request import read_request
+from nafs.model.request import check_weights, read_request
 from nafs.model.requirements import check_decision, check_room, needs_features, without_structure
 from nafs.model.saving import Parts, load_parts, save_parts
 from nafs.model.states import Kept, Tick, run_in_full, with_spare
@@ -186,6 +186,7 @@ class Model:
         features : array-like of shape (f,), or dict of columns
             As the features that the model was built from.
         neighbors : sequence of ids
+            A repeated one counts once, or with the sum of its weights.
         weights : array-like, optional
             Of the edges.
 
@@ -200,8 +201,11 @@ class Model:
                 name: value if isinstance(value, list) else [value] for name, value in features.items()
             }
         x = self.recipe.apply(features, 1)[0]
-        edge = np.ones(len(places), np.float32) if weights is None else np.asarray(weights, np.float32)
-        return embed_one(self._store.kept, self.method, x, places, edge)
+        if weights is None:
+            places = np.unique(places)
+            weights = np.ones(len(places))
+        checked = check_weights(weights, len(places), "weights").astype(np.float32)
+        return embed_one(self._store.kept, self.method, x, places, checked)
 
     def update(
         self,

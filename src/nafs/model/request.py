@@ -137,6 +137,16 @@ def read_request(
     return Request(after, removed, fresh, pairs, refeatured, rows, note)
 
 
+def check_weights(weights: Any, count: int, parameter: str) -> NDArray[np.float64]:
+    """Weights of edges, one for each."""
+    checked = np.asarray(weights, np.float64)
+    if checked.shape != (count,):
+        raise InputError(Parameter(parameter), f": {count} edges need {count} weights; got {checked.size}")
+    if not ((checked > 0) & np.isfinite(checked)).all():
+        raise InputError(Parameter(parameter), ": weights must be positive numbers")
+    return checked
+
+
 def check_rows(rows: Any, n_rows: int, n_columns: int) -> NDArray[np.float32]:
     """Rows of features that fit the model."""
     checked = np.asarray(rows, np.float32).reshape(n_rows, -1)
@@ -234,11 +244,7 @@ def _new_edges(
     sources, targets = places["edges 0"], places["edges 1"]
     weights: Any = np.ones(len(sources), bool)
     if len(edges) > 2 and edges[2] is not None:
-        weights = np.asarray(edges[2], np.float64)
-        if weights.shape != sources.shape:
-            raise InputError(Parameter("edges"), " need as many weights as sources")
-        if not ((weights > 0) & np.isfinite(weights)).all():
-            raise InputError(Parameter("edges"), ": weights must be positive numbers")
+        weights = check_weights(edges[2], len(sources), "edges")
     low, high = np.minimum(sources, targets), np.maximum(sources, targets)
     distinct = len(np.unique(low * (int(high.max()) + 1) + high)) == len(low) and bool((low < high).all())
     if distinct and not directed and weights.dtype == bool:  # nothing to merge
