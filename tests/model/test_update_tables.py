@@ -169,3 +169,53 @@ def test_new_nodes_need_features_unless_zeros_are_allowed():
     with pytest.raises(InputError, match="'n3'"):  # removed, and back without its features
         model.update(remove_nodes=["n3"], edges=(["n1"], ["n3"]))
     assert model.update(edges=(["n1"], ["new"]), missing="zeros").new == 1
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A model of a table with a date, a category, and a number that may be missing."""
+    ids = [f"c{i}" for i in range(24)]
+    pd.DataFrame({"source": ids, "target": ids[1:] + ids[:1]}).to_csv(tmp_path / "edges.csv", index=False)
+    days = pd.date_range("2023-01-01", periods=24, freq="9D").strftime("%Y-%m-%d")
+    sizes = [None, *range(1, 24)]
+    plans = ["basic", "pro"] * 12
+    pd.DataFrame({"id": ids, "signup": days, "plan": plans, "revenue": sizes}).to_csv(
+        tmp_path / "nodes.csv", index=False
+    )
+    tables = [tmp_path / "edges.csv", "-f", tmp_path / "nodes.csv"]
+    run("embed", *tables, "--hops", 1, "-o", tmp_path / "v.csv", "--keep", tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ('new,2023-02-01,pro,"1.234,5"', "row 2, column 'revenue': '1.234,5' is not a number"),
+        ("new,2023-02-01,pro,many", "'many' is not a number"),
+        ("new,2023-02-01,pro,inf", "'inf' is not a number"),
+        (
+            "new,01/02/2023,pro,5",
+            "column 'signup': '01/02/2023' is not a date in the model's format (%Y-%m-%d)",
+        ),
+    ],
+)
+def test_new_values_that_cannot_be_read_are_errors(shop, tmp_path, row, message):
+    (tmp_path / "rows.csv").write_text(f"id,signup,plan,revenue\nc1,2023-01-01,pro,7\n{row}\n")
+    assert message in run("update", shop, "-f", tmp_path / "rows.csv", fails=True)
+
+
+def test_missing_values_are_allowed_and_unknown_categories_are_named(shop, tmp_path):
+    (tmp_path / "rows.csv").write_text("id,signup,plan,revenue\nnew,,gold,n/a\nc1,2023-01-01,pro,7\n")
+    output = run("update", shop, "-f", tmp_path / "rows.csv")
+    assert "column 'plan': 'gold' not among the model's categories" in output
+    model = Model.load(shop)
+    row = {"signup": "2023-01-01", "plan": "gold", "revenue": 7.0}
+    with pytest.warns(UserWarning, match="gold"):
+        model.embed_new(row, ["c1"])
+    with pytest.raises(InputError, match="row 1, column 'revenue'"):
+        model.embed_new({**row, "revenue": "many"}, ["c1"])
+
+
+def test_a_word_among_plain_numbers_is_named(model, tmp_path):
+    (tmp_path / "rows.csv").write_text("id,a,b\np1,1,2\np2,1,many\n")
+    assert "row 2, column 'b': 'many'" in run("update", model, "-f", tmp_path / "rows.csv", fails=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -201,6 +202,8 @@ class Model:
                 name: value if isinstance(value, list) else [value] for name, value in features.items()
             }
         x = self.recipe.apply(features, 1)[0]
+        for note in self.recipe.notes_on(features):
+            warnings.warn(note, UserWarning, stacklevel=2)
         if weights is None:
             places = np.unique(places)
             weights = np.ones(len(places))
@@ -246,10 +249,11 @@ class Model:
         check_choice("missing", missing, ("error", "zeros"))
         store = self._store
         store.check()
-        prepared = None
+        prepared, notes = None, []
         if features is not None:
             ids = id_column(features[0], "features")
             prepared = ids, self.recipe.apply(features[1], len(ids))
+            notes = self.recipe.notes_on(features[1])
         request = read_request(
             store.nodes,
             store.lists,
@@ -273,7 +277,7 @@ class Model:
             len(outcome.rows),
             outcome.full,
             outcome.why,
-            (*([request.note] if request.note else []), *self._notes(features)),
+            (*([request.note] if request.note else []), *notes, *self._notes(features)),
             outcome.rows,
             store.nodes.ids,
         )

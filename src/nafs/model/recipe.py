@@ -16,6 +16,8 @@ from nafs.readers.mixed import Encoding
 from nafs.selection.preprocessing import Preparation
 from nafs.tables import Balance, TableEncoder
 from nafs.tables.codecs import Text
+from nafs.tables.kinds import read_values
+from nafs.tables.new_values import unknown_categories
 
 _PREPARED = ("scale", "shift", "common", "directions")
 
@@ -85,6 +87,13 @@ class Recipe:
         if self.preparation is not None:
             features = self.preparation.apply(features)
         return features.toarray()
+
+    def notes_on(self, rows: Any) -> list[str]:
+        """What the user should know about new rows: categories that the model does not know."""
+        table = None if self.encoding is None else _as_table(rows)
+        if self.encoding is None or table is None:
+            return []
+        return unknown_categories(self.encoding.encoder, table)
 
     def _from_table(self, table: Any) -> Any:
         if self.encoding is not None:
@@ -203,9 +212,17 @@ def _numbers(column: Any, name: str) -> NDArray[np.float32]:
     try:
         values = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError(Parameter("features"), f": column {name!r} does not hold numbers") from None
-    if not np.isfinite(values).all():
-        raise InputError(Parameter("features"), f": column {name!r} has missing or infinite values")
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            raise InputError(Parameter("features"), f": column {name!r} does not hold numbers") from None
+        values = read_values(column, "number")
+    unread = np.flatnonzero(~np.isfinite(values))
+    if len(unread):
+        value = column[int(unread[0])].as_py()
+        problem = "a value is missing" if value is None else f"{str(value)[:80]!r} is not a finite number"
+        raise InputError(
+            Parameter("features"),
+            f": row {unread[0] + 1}, column {name!r}: {problem}; the model needs a number in every row",
+        )
     return values.astype(np.float32)
 
 

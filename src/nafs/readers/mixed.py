@@ -18,10 +18,10 @@ from nafs._support.printable import printable
 from nafs.graph import Features, Graph
 from nafs.readers.dialect import is_number
 from nafs.tables import Balance, TableEncoder, balance
-from nafs.tables.kinds import looks_like_dates, read_values
+from nafs.tables.kinds import MISSING_MARKS, looks_like_dates, read_values
+from nafs.tables.new_values import refuse_unreadable
 
 MOST_LINES = 12  # columns that a note describes
-_MARKERS = ["", "na", "n/a", "nan", "null", "none", "-", "?"]  # of a missing number
 _MOSTLY = 0.5  # from this share of numbers on, a word in a column counts as a mistake
 
 
@@ -34,6 +34,7 @@ class Encoding:
 
     def encode(self, table: Any) -> Any:
         """Features of new rows of an Arrow table, as a sparse matrix."""
+        refuse_unreadable(self.encoder, table)
         return self.balance.apply(self.encoder.blocks(table))
 
 
@@ -159,7 +160,7 @@ def _without_markers(column: Any) -> Any:
 
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    marked = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(column)), pa.array(_MARKERS, column.type))
+    marked = pc.is_in(pc.utf8_lower(pc.utf8_trim_whitespace(column)), pa.array(MISSING_MARKS, column.type))
     others = column.filter(pc.invert(marked)).drop_null().to_pylist()
     if not others or not all(is_number(value) for value in others):
         return column

@@ -25,6 +25,7 @@ _DATES = re.compile(  # with a year of four digits, first or last
     re.IGNORECASE,
 )
 _TRUTH = {"true": "1", "false": "0"}
+MISSING_MARKS = ("", "na", "n/a", "nan", "null", "none", "-", "?")  # of missing numbers and dates
 
 
 @dataclass(frozen=True)
