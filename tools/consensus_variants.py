@@ -155,6 +155,56 @@ def joint(
     return np.asarray((model.scores(points).T + logs).argmax(axis=0))
 
 
+def without_sizes(votes: Vote) -> Labels:
+    """The last step, where clusters of all sizes are equally likely: the votes know the sizes already."""
+    points = votes.all_embeddings(3, 4)
+    logs = np.log(votes.shares.T + 0.02).astype(points.dtype)
+    model = fit_mixture(points, votes.labels, votes.count, 3, logs)
+    return np.asarray(((model.scores(points) - model.log_weights).T + logs).argmax(axis=0))
+
+
+def neighbors(votes: Vote, power: float, rounds: int = 5) -> Labels:
+    """The last step, followed by rounds in which the clusters of a node's neighbors are a further prior."""
+    points = votes.all_embeddings(3, 4)
+    logs = np.log(votes.shares.T + 0.02).astype(points.dtype)
+    model = fit_mixture(points, votes.labels, votes.count, 3, logs)
+    scores = own = (model.scores(points).T + logs).astype(np.float64)
+    edges = votes.search._edges
+    assert edges is not None
+    ends = (edges.first, edges.second)
+    links = sp.csr_array((np.ones(len(edges.first)), ends), shape=(len(points), len(points)))
+    degrees = np.asarray(links.sum(axis=1))
+    for _ in range(rounds):
+        shares = np.exp(scores - scores.max(axis=0))
+        around = links @ (shares / shares.sum(axis=0)).T / np.maximum(degrees, 1)[:, None]
+        scores = own + power * np.minimum(degrees / 5, 1) * np.log(around.T + 0.05)
+    return np.asarray(scores.argmax(axis=0))
+
+
+def own_covariances(votes: Vote, common: float, steps: int = 3) -> Labels:
+    """The last step with a covariance for each cluster; the common one counts like some points per column."""
+    points = votes.all_embeddings(3, 4).astype(np.float64)
+    n, d = points.shape
+    logs = np.log(votes.shares.T + 0.02)
+    shares = np.zeros((votes.count, n))
+    shares[votes.labels, np.arange(n)] = 1
+    for _ in range(steps):
+        sizes = shares.sum(axis=1) + 1e-9
+        means = (shares @ points) / sizes[:, None]
+        mean_covariance = (points.T @ points - (means.T * sizes) @ means) / n
+        mean_covariance += np.eye(d) * 1e-3 * points.var(axis=0).sum() / d
+        scores = logs + np.log(sizes / n)[:, None]
+        for cluster, center in enumerate(means):
+            moved = points - center
+            covariance = (moved.T * shares[cluster]) @ moved + common * d * mean_covariance
+            root = np.linalg.cholesky(covariance / (sizes[cluster] + common * d))
+            scores[cluster] -= 0.5 * (np.linalg.solve(root, moved.T) ** 2).sum(axis=0)
+            scores[cluster] -= np.log(root.diagonal()).sum()
+        shares = np.exp(scores - scores.max(axis=0))
+        shares /= shares.sum(axis=0)
+    return np.asarray(scores.argmax(axis=0))
+
+
 def _student(points: Matrix, start: Labels, count: int, prior: Matrix, freedom: float, steps: int) -> Labels:
     """A mixture of t distributions with one covariance: points far from all centres count for less."""
     points = points.astype(np.float64)
@@ -249,6 +299,11 @@ LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     "joint, Student's t, square root of the votes, all hops alike, 50 steps": partial(
         joint, tails=20, prior=0.5, power=0, steps=50
     ),
+    "joint, sizes of clusters left to the votes": without_sizes,
+    "joint, clusters of the neighbors as a further prior": partial(neighbors, power=0.5),
+    "joint, clusters of the neighbors as a strong prior": partial(neighbors, power=1),
+    "joint, a covariance for each cluster": partial(own_covariances, common=2.5),
+    "joint, a covariance for each cluster, close to the common one": partial(own_covariances, common=50),
     "spectral clustering by candidates that agree": together,
 }
 LAST_STEPS |= {
