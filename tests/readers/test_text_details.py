@@ -124,3 +124,31 @@ def test_a_last_line_that_is_too_long_is_refused_where_the_first_lines_are_not(t
         read_graph(path)
     path.write_text("source,target\n" + "a,b\n" * 300 + "b,c")
     assert read_graph(path).n_nodes == 3
+
+
+class TestPerhapsAHeader:
+    @pytest.fixture
+    def files(self, tmp_path):
+        (tmp_path / "e.csv").write_text("client,server\nana,bo\nbo,cy\ncy,ana\n")
+        (tmp_path / "n.csv").write_text("name,size\nana,1\nbo,2\ncy,3\n")
+        return tmp_path / "e.csv", tmp_path / "n.csv"
+
+    def test_words_without_rows(self, files):
+        with pytest.raises(InputError, match=r"first line \(client, server\) looks like column.*header=True"):
+            read_graph(*files)
+        assert read_graph(*files, header=True).n_nodes == 3
+        with pytest.warns(UserWarning, match="no features"):
+            graph = read_graph(*files, missing="zeros")
+        assert any("--header" in note for note in graph.notes)
+        assert any("--header" in note for note in read_graph(files[0]).notes)
+
+    def test_others_without_rows_too(self, files):
+        files[1].write_text("name,size\nana,1\nbo,2\n")
+        with pytest.raises(InputError, match=r"3 of 5 nodes have no row.*missing='zeros'.*--header"):
+            read_graph(*files)
+
+    def test_words_with_rows_are_an_edge(self, files):
+        files[1].write_text("name,size\nana,1\nbo,2\ncy,3\nclient,4\nserver,5\n")
+        graph = read_graph(*files)
+        assert graph.n_edges == 4
+        assert not any("--header" in note for note in graph.notes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.node_columns import listed
-from nafs.readers.edges import BadWeightError, Edges, RowsRead, number_edges
+from nafs.readers.edges import BadWeightError, Edges, PerhapsHeader, RowsRead, number_edges
 from nafs.readers.evidence import MEASUREMENT
 from nafs.readers.roles import EdgeColumns, edge_columns
 from nafs.readers.tables import Table, TableOptions
@@ -45,7 +45,8 @@ def read_edges(
         if table.named:
             _refuse_second_header(edges, roles, path)
         elif options.header is None:
-            edges.notes += _perhaps_a_header(edges, path)
+            edges.header = _perhaps_a_header(edges, path)
+            edges.notes += [edges.header.note] if edges.header else []
     edges.notes += table.notes(path)
     if table.named:
         meanings = {"source": roles.source, "target": roles.target, "weight": roles.weight}
@@ -114,17 +115,16 @@ def _perhaps_comments(edges: Edges, where: str) -> list[str]:
     ]
 
 
-def _perhaps_a_header(edges: Edges, where: str) -> list[str]:
-    """A note if the first line was read as an edge, but neither of its ids occurs again."""
+def _perhaps_a_header(edges: Edges, where: str) -> PerhapsHeader | None:
+    """The first line, if it was read as an edge, but neither of its ids occurs again."""
     import pyarrow as pa
 
     if not pa.types.is_large_string(edges.ids.type) or len(edges.sources) < 2:
-        return []
+        return None
     a, b = int(edges.sources[0]), int(edges.targets[0])
     if sum(int((ends == end).sum()) for ends in (edges.sources, edges.targets) for end in {a, b}) > 2:
-        return []
-    words = f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}"
-    return [f"{where}: the first line ({words}) is read as an edge, although neither of its ids occurs again"]
+        return None
+    return PerhapsHeader(where, (a, b), f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}")
 
 
 def _refuse_second_header(edges: Edges, roles: EdgeColumns, where: str) -> None:

@@ -30,6 +30,31 @@ _MEANINGS = ("source", "target", "weight")
 RowsRead = Callable[[int], None]
 
 
+@dataclass(frozen=True)
+class PerhapsHeader:
+    """The first edge of a text table, neither of whose ids occurs again: perhaps the names of columns."""
+
+    where: str
+    ends: tuple[int, int]  # among the ids
+    words: str
+
+    @property
+    def note(self) -> str:
+        """What to say if it is read as an edge all the same."""
+        return (
+            f"{self.where}: the first line ({self.words}) is read as an edge, although neither of its ids "
+            "occurs again; if it names the columns, say so with --header (header=True in Python)"
+        )
+
+    def error(self, nodes: str) -> InputError:
+        """The error if all other ids have a row in the table of nodes."""
+        return InputError(
+            f"{self.where}: the first line ({self.words}) looks like column names: neither word occurs again "
+            f"or has a row in {nodes}; if it is a header, say so with ",
+            Parameter("header", True),
+        )
+
+
 @dataclass
 class Edges:
     """Edge e goes from ``ids[sources[e]]`` to ``ids[targets[e]]``."""
@@ -43,6 +68,7 @@ class Edges:
     columns: str = "edges"  # how the columns of the table were used
     has_direction: bool = True
     names: dict[str, str] = field(default_factory=dict)  # of the columns in a table with a header, by meaning
+    header: PerhapsHeader | None = None  # the first edge, if it looks like column names
 
     def describe(self, roles: EdgeColumns, unused: Sequence[str], where: str) -> None:
         """Note how the columns were used."""

@@ -83,6 +83,12 @@ def join(
                 "name the id column with ",
                 Parameter("id_column"),
             )
+        if edges.header is not None:
+            n_known = int((places[list(edges.header.ends)] >= 0).sum())
+            if n_known:  # an edge like any other
+                notes.remove(edges.header.note)
+            elif missing == "error" and len(without) == len(set(edges.header.ends)):
+                raise edges.header.error(nodes.where)
         places[without] = len(ids) + np.arange(len(without))
         n = len(ids) + len(without)
         adjacency, line = edges.adjacency(places, n, directed=directed, self_loops=self_loops)
@@ -91,7 +97,8 @@ def join(
             ids, known = _extend(ids, edge_ids, without, known)
             if features is not None:
                 features = _rows(nodes, np.append(np.arange(n - len(without)), np.full(len(without), -1)))
-                without_features(nodes.where, ids[n - len(without) :], n, missing, notes)
+                hint = f"; {edges.header.note}" if edges.header and edges.header.note in notes else ""
+                without_features(nodes.where, ids[n - len(without) :], n, missing, notes, hint)
     if labels is not None:
         known = _labels_for(ids, labels, notes)
     notes += isolated_note(adjacency)
@@ -152,13 +159,17 @@ def attach(
     return graph if nodes is None else balanced(graph, nodes.encoder, nodes.where)
 
 
-def without_features(where: str, ids: Any, n: int, missing: str, notes: list[str]) -> None:
-    """Report that the nodes with these ids have no features: by a note and a warning, or by an error."""
+def without_features(where: str, ids: Any, n: int, missing: str, notes: list[str], hint: str = "") -> None:
+    """Report that the nodes with these ids have no features: by a note and a warning, or by an error.
+
+    ``hint`` ends the error, such as with another cause.
+    """
     if missing == "error":
         raise InputError(
             f"{where}: {len(ids)} of {n} nodes have no row in it ({_some(ids)}); add them, or fill them "
             "with zeros: ",
             Parameter("missing", "zeros"),
+            hint,
         )
     notes.append(f"{len(ids)} of {n} nodes have no features and get zeros ({_some(ids)})")
     warnings.warn(notes[-1], UserWarning, stacklevel=find_stack_level())
