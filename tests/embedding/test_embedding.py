@@ -43,7 +43,7 @@ def test_ids_that_are_numbers():
 def test_suggestions_need_the_graph_that_was_embedded(embedding):
     graph, result = embedding
     links = result.suggest_links(graph, 5)
-    assert links.column_names == ["source", "target", "score"]
+    assert links.column_names == ["source", "target", "score", "reason"]
     assert links.num_rows == 5
     assert result.suggest_links(graph, 2, ["node1"]).column("source").to_pylist() == ["node1"] * 2
     with pytest.raises(ValueError, match=r"not the graph that was embedded: .* 0 is not embedded"):

@@ -92,8 +92,11 @@ def test_suggestions_by_the_head_are_the_best_pairs_and_say_why(graph, monkeypat
     assert len(table) == 20
     numbers = PairNumbers(graph.adjacency, embedding.matrix)
     every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
-    every = every[~are_edges(graph.adjacency, every)]
-    scores = np.sort(embedding.choice.head.score(numbers, every))[::-1][:20]
+    linked = (np.diff(graph.adjacency.indptr)[every] > 0).all(axis=1)
+    values, head = numbers.of(every[linked & ~are_edges(graph.adjacency, every)]), embedding.choice.head
+    for name in ("degrees", "degree difference"):  # which do not count in suggestions
+        values[:, list(NUMBERS).index(name)] = head.means[list(NUMBERS).index(name)]
+    scores = np.sort(head.contributions(values).sum(axis=1))[::-1][:20]
     missed = sum(not np.isclose(score, [row["score"] for row in table], rtol=1e-4).any() for score in scores)
     assert missed <= most_missed, "candidates come from vectors and shared neighbors: nearly all that matters"
     pairs = np.array([[row["source"], row["target"]] for row in table])
@@ -169,6 +172,35 @@ def test_reasons_name_what_a_pair_really_has():
     values = np.array([[-1.0 if name in ("degree difference", "Jaccard") else 0.0 for name in NUMBERS]])
     assert head.reasons(values) == [["nodes with about as many links"]]
     assert head.reasons(np.abs(values)) == [["a large share of their neighbors in common"]]
+
+
+@pytest.mark.parametrize("goal", ["links", "clusters"])
+@pytest.mark.parametrize("limit", [10**6, 0])
+def test_the_first_suggestions_join_nodes_of_a_group(monkeypatch, limit, goal):
+    monkeypatch.setattr(sys.modules["nafs.similarity.likely_links"], "ALL_PAIRS", limit)
+    planted = contextual_sbm(
+        500, n_classes=4, average_degree=6, homophily=0.8, n_features=12, signal=0.6, seed=3
+    )
+    edges = planted.adjacency.to_scipy().tolil()
+    alone = np.array([7, 99, 250, 251, 400])
+    edges[alone, :] = edges[:, alone] = 0
+    hidden = split_links(Graph(edges.tocsr(), planted.features, labels=planted.labels), seed=0).graph
+    embedding, group = embed(hidden, n_hops="auto", goal=goal), planted.labels.codes
+
+    def share(score):
+        table = embedding.suggest_links(hidden, 200, score=score)
+        pairs = np.column_stack([table["source"].to_numpy(), table["target"].to_numpy()])
+        assert len(pairs) == 200
+        assert (np.diff(hidden.adjacency.indptr)[pairs] > 0).all(), "nobody asked for nodes without edges"
+        assert np.bincount(pairs.ravel()).max() < 50, "no node crowds out the others"
+        assert not any("hub" in reason for reason in table["reason"].to_pylist())
+        return (group[pairs[:, 0]] == group[pairs[:, 1]]).mean()
+
+    assert share(None) >= share("cosine") - 0.03
+    assert share(None) > 0.8
+    named = embedding.suggest_links(hidden, 3, ids=[7, 99])
+    assert named["source"].to_pylist() == [7] * 3 + [99] * 3
+    assert not set(named["target"].to_pylist()) & set(alone[2:].tolist())
 
 
 def test_pairs_with_much_in_common_are_found_without_looking_at_all(graph, monkeypatch):

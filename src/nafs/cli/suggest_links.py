@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
+
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command, flag, reject_changes
 from nafs.cli.options import (
@@ -78,6 +80,10 @@ def suggest_links(
         links = vectors.suggest_links(
             graph, k, ids or None, score=score, n_threads=options.n_threads, progress=advance
         )
+    lonely = np.count_nonzero(np.diff(graph.adjacency.indptr) == 0)
+    if lonely and not ids:
+        nodes = "1 node without edges is" if lonely == 1 else f"{lonely:,} nodes without edges are"
+        run.notes.append(f"{nodes} not suggested; name {'it' if lonely == 1 else 'them'} with --node")
     wanted = k * (len(ids) if ids else 1)
     if links.num_rows < wanted:
         run.notes.append(f"found only {links.num_rows} missing links; {wanted} were requested")

@@ -21,6 +21,7 @@ from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, id_column, positions
 from nafs.links import LinkHead
+from nafs.links.head import NUMBERS
 from nafs.readers.anything import as_graph
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
@@ -181,6 +182,7 @@ class Embedding:
             The embedded graph, or one with the same nodes.
         k : int
         ids : id or sequence of ids, optional
+            Nodes without edges are only suggested if they are named here.
         score : {"head", "inner", "cosine"}, optional
             The link head uses vectors and edges. It is available, and the default, if the hops were chosen
             for links; otherwise the default is "inner".
@@ -190,7 +192,7 @@ class Embedding:
         Returns
         -------
         Arrow table
-            source, target, score; with the link head also the reason, such as shared neighbors.
+            source, target, score, and the reason, such as shared neighbors.
         """
         import pyarrow as pa
 
@@ -208,17 +210,19 @@ class Embedding:
             raise InputError(
                 Parameter("score", "head"), ' needs an embedding made with n_hops="auto" and goal="links"'
             )
-        more = {}
         if stored is not None and score in (None, "head"):
             pairs, scores, words = likely_links(
                 graph.adjacency, self.matrix, LinkHead.from_dict(stored), k, **search
             )
-            more["reason"] = reasons_of(graph.adjacency, pairs, words, list(self.ids))
         else:
             score = score or self.settings.get("score", "inner")
-            pairs, scores = suggest_pairs(graph.adjacency, self.matrix, k, score=score, **search)
+            pairs, scores = suggest_pairs(
+                graph.adjacency, self.matrix, k, score=score, only_linked=True, **search
+            )
+            words = [[NUMBERS[score]]] * len(pairs)
+        reasons = reasons_of(graph.adjacency, pairs, words, self.id_array)
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
-        return pa.table({"source": source, "target": target, "score": scores} | more)
+        return pa.table({"source": source, "target": target, "score": scores, "reason": reasons})
 
     def cluster(self, n_clusters: int | str = "auto", *, graph: Any = None, seed: int = 0) -> Clusters:
         """Cluster the nodes by their vectors, without labels.

@@ -27,7 +27,12 @@ Pairs = NDArray[np.int64]
 
 
 def close_pairs(
-    graph: Adjacency, matrix: NDArray[np.float32], many: int, *, progress: ShareDone | None = None
+    graph: Adjacency,
+    matrix: NDArray[np.float32],
+    many: int,
+    *,
+    nodes: NDArray[np.int64] | None = None,
+    progress: ShareDone | None = None,
 ) -> Pairs:
     """Pairs without an edge and with a high score, about the best ``many`` by cosine and by inner product.
 
@@ -36,6 +41,8 @@ def close_pairs(
     graph : Adjacency
     matrix : ndarray of shape (n, d)
     many : int
+    nodes : ndarray of node numbers, optional
+        Only pairs of these; by default of all nodes.
     progress : callable, optional
         Called with the share of the work done since the last call.
 
@@ -58,26 +65,29 @@ def close_pairs(
     units = unit_rows(rows)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)).astype(np.float32)
     by_cosine, by_inner = _Best(graph, many), _Best(graph, many)
-    longest = np.argsort(-lengths, kind="stable")[:LONGEST]
+    nodes = np.arange(len(rows)) if nodes is None else nodes
+    longest = nodes[np.argsort(-lengths[nodes], kind="stable")[:LONGEST]]
     step = max(1, _BLOCK // len(longest))
     for begin in range(0, len(longest), step):
         by_inner.add(longest, rows[longest[begin : begin + step]] @ rows[longest].T, begin)
     rng = np.random.default_rng(0)
     for _ in range(ROUNDS):
-        for part in _parts(units, rng):
+        for part in _parts(units, nodes, rng):
             vectors, sizes = units[part], lengths[part]
             scores = vectors @ vectors.T
             by_cosine.add(part, scores)
             if float(sizes.max()) ** 2 > by_inner.least:
                 by_inner.add(part, scores * np.outer(sizes, sizes))
             if progress is not None:
-                progress(len(part) / len(rows) / ROUNDS)
+                progress(len(part) / len(nodes) / ROUNDS)
     return np.concatenate([by_cosine.pairs(), by_inner.pairs()])
 
 
-def _parts(units: NDArray[np.float32], rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """The rows in parts of at most ``PART``, cut at the median along the difference of two random rows."""
-    stack = [np.arange(len(units))]
+def _parts(
+    units: NDArray[np.float32], nodes: NDArray[np.int64], rng: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
+    """The nodes in parts of at most ``PART``, cut at the median along the difference of two random rows."""
+    stack = [nodes]
     while stack:
         nodes = stack.pop()
         if len(nodes) <= PART:

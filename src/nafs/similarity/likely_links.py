@@ -5,6 +5,10 @@ neighbors, so candidates are the pairs with the most similar vectors and those w
 allocation. In large graphs both are found without looking at every node's pairs: see
 :mod:`nafs.similarity.close_pairs` for the vectors; and no pair of a node allocates more than the sum of 1 /
 degree over its neighbors, so nodes are visited by that bound until it falls below the best pairs.
+
+The head was fitted on an even mix of edges and other pairs. At the top of a ranking of all pairs, the few
+nodes with extreme degrees would crowd out the rest: hardly any hidden edge tells the head what to make of
+them. So degrees do not count in suggestions: each pair is scored as if its nodes had average degrees.
 """
 
 from __future__ import annotations
@@ -18,11 +22,11 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency
 from nafs.links import SCORES
-from nafs.links.head import LinkHead, PairNumbers
+from nafs.links.head import NUMBERS, LinkHead, PairNumbers
 from nafs.links.pairs import HUB, are_edges, shared_neighbors
 from nafs.similarity.close_pairs import close_pairs
 from nafs.similarity.nearest import ShareDone
-from nafs.similarity.suggestions import suggest_pairs
+from nafs.similarity.suggestions import has_edges, suggest_pairs
 
 ALL_PAIRS = 500_000  # pairs; in a graph with no more than this many, all are scored
 _SPARE = 20  # candidates by vectors per suggestion
@@ -33,6 +37,7 @@ _NEAR = 32  # candidates by shared neighbors for each node
 _CROWD = 64  # pairs ranked at a time, for each that is wanted
 _WORK = 1 << 22  # paths of length two that are followed at a time
 _MEETING = 0.3  # approximate share of the time that looking for shared neighbors takes
+_LEVELLED = [list(NUMBERS).index(name) for name in ("degrees", "degree difference")]
 _NAMED = 3  # shared neighbors that a reason names
 
 Ranked = tuple[NDArray[np.int64], NDArray[np.float32], list[list[str]]]
@@ -50,6 +55,8 @@ def likely_links(
     progress: ShareDone | None = None,
 ) -> Ranked:
     """The k best-scoring pairs without an edge, best first: k in the whole graph, or k for each of ``nodes``.
+
+    A node without any edge is only suggested if it is one of ``nodes``.
 
     Parameters
     ----------
@@ -74,12 +81,14 @@ def likely_links(
     if k < 1:
         raise InputError(Parameter("k"), f" must be at least 1; got {k}")
     numbers = PairNumbers(graph, matrix)
+    linked = np.flatnonzero(has_edges(graph))
     if nodes is None and graph.n_nodes * (graph.n_nodes - 1) // 2 <= ALL_PAIRS:
-        every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
+        every = linked[np.column_stack(np.triu_indices(len(linked), 1))]
         return _best(numbers, head, every[~are_edges(graph, every)], k)
     many = max(_SPARE * k, _FEWEST if nodes is None else _FEWEST_OF_NODE)
     if nodes is None and exact is None and len(matrix) * matrix.size / 2 > _ALL_VECTORS:
-        by_vectors = close_pairs(graph, matrix, many, progress=_part_of(progress, 1 - _MEETING))
+        report = _part_of(progress, 1 - _MEETING)
+        by_vectors = close_pairs(graph, matrix, many, nodes=linked, progress=report)
     else:
         report = _part_of(progress, (1 - (_MEETING if nodes is None else 0)) / len(SCORES))
         by_vectors = np.concatenate(
@@ -90,6 +99,7 @@ def likely_links(
                     many,
                     nodes=nodes,
                     score=score,
+                    only_linked=True,
                     exact=exact,
                     n_threads=n_threads,
                     progress=report,
@@ -112,6 +122,7 @@ def likely_links(
 def _best(numbers: PairNumbers, head: LinkHead, pairs: NDArray[np.int64], k: int) -> Ranked:
     pairs = np.unique(pairs, axis=0)
     values = numbers.of(pairs)
+    values[:, _LEVELLED] = np.array(head.means)[_LEVELLED]
     scores = head.contributions(values).sum(axis=1)
     best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:k]
     return pairs[best], scores[best].astype(np.float32), head.reasons(values[best])

@@ -40,6 +40,7 @@ def suggest_pairs(
     *,
     nodes: NDArray[np.int64] | None = None,
     score: str = "inner",
+    only_linked: bool = False,
     exact: bool | None = None,
     n_threads: int = 1,
     progress: ShareDone | None = None,
@@ -55,6 +56,8 @@ def suggest_pairs(
     nodes : ndarray of node numbers, optional
         Only suggest links of these nodes; by default of all nodes.
     score : {"inner", "cosine"}
+    only_linked : bool
+        Whether to leave out nodes without any edge, unless they are among ``nodes``.
     exact : bool, optional
         Compare all pairs, or only the 64 nearest of each node by an index. Exact by default unless an
         index is faster.
@@ -76,10 +79,12 @@ def suggest_pairs(
             "links are suggested for undirected graphs: read the graph with ", Parameter("directed", False)
         )
     rows = scored_rows(matrix, score)
+    allowed = has_edges(graph) if only_linked else np.ones(len(rows), bool)
     if nodes is not None:
-        return _for_nodes(graph, rows, k, nodes, progress)
+        allowed[nodes] = True
+        return _for_nodes(graph, rows, k, nodes, allowed, progress)
     if exact is not False:
-        exact_best = _exact_pairs(graph, rows, k, None if exact else EXACT_WORK, progress)
+        exact_best = _exact_pairs(graph, rows, k, allowed, None if exact else EXACT_WORK, progress)
         if exact_best is not None:
             return exact_best.pairs, exact_best.scores
     best = _Best(k)
@@ -89,26 +94,31 @@ def suggest_pairs(
         warnings.warn(recall_note(recall), stacklevel=2)
     for begin in range(0, len(rows), _SEARCHED):
         end = min(len(rows), begin + _SEARCHED)
-        best.add(rows, _near_pairs(index, graph, rows, begin, end, n_threads))
+        best.add(rows, _near_pairs(index, graph, rows, allowed, (begin, end), n_threads))
         if progress is not None:
             progress((1.0 - BUILDING) * (end - begin) / len(rows))
     return best.pairs, best.scores
 
 
 def _exact_pairs(
-    graph: Adjacency, rows: NDArray[np.float32], k: int, limit: float | None, progress: ShareDone | None
+    graph: Adjacency,
+    rows: NDArray[np.float32],
+    k: int,
+    allowed: NDArray[np.bool_],
+    limit: float | None,
+    progress: ShareDone | None,
 ) -> _Best | None:
     """The best of all pairs; ``None`` if finding them takes more multiplications than the limit.
 
     No score exceeds the product of the lengths of two rows. Rows are therefore visited by decreasing length,
     and each is compared only with rows long enough for the pair to rank among the best so far.
     """
-    n = len(rows)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     order = np.argsort(-lengths, kind="stable")
-    lengths, rows = lengths[order], rows[order]
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
+    order = order[allowed[order]]
+    place = np.empty(len(rows), np.int64)  # nodes that are not allowed have no edges, so it is not read there
+    place[order] = np.arange(len(order))
+    lengths, rows, n = lengths[order], rows[order], len(order)
     best, begin, reported = _Best(k), 0, 0.0
     for block in itertools.count():
         if block == _TRIED and limit is not None:
@@ -144,15 +154,21 @@ def _reach(lengths: NDArray[np.float64], begin: int, end: int, least: float) -> 
 
 
 def _near_pairs(
-    index: Any, graph: Adjacency, rows: NDArray[np.float32], begin: int, end: int, n_threads: int
+    index: Any,
+    graph: Adjacency,
+    rows: NDArray[np.float32],
+    allowed: NDArray[np.bool_],
+    block: tuple[int, int],
+    n_threads: int,
 ) -> NDArray[np.int64]:
     """Pairs of nodes with their nearest nodes, without edges; if all of those are edges, search wider."""
-    nodes, count = np.arange(begin, end), _CANDIDATES
-    candidates = []
+    nodes, count = block[0] + np.flatnonzero(allowed[slice(*block)]), _CANDIDATES
+    candidates = [np.empty((0, 2), np.int64)]
     while len(nodes):
         near = search_index(index, rows[nodes], min(count, len(rows)), n_threads)
         pairs = np.column_stack([np.repeat(nodes, near.shape[1]), near.ravel()])
         pairs = pairs[pairs[:, 1] >= 0]
+        pairs = pairs[allowed[pairs[:, 1]]]
         pairs = pairs[~are_edges(graph, pairs) & (pairs[:, 0] != pairs[:, 1])]
         candidates.append(np.sort(pairs, axis=1))
         if count >= min(len(rows), _MOST_CANDIDATES):
@@ -166,11 +182,13 @@ def _for_nodes(
     rows: NDArray[np.float32],
     k: int,
     nodes: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
     progress: ShareDone | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     best_pairs, best_scores = [], []
     for node in nodes:
         scores = rows @ rows[node]
+        scores[~allowed] = -np.inf
         scores[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]] = -np.inf
         scores[node] = -np.inf
         best = _Best(k)
@@ -181,6 +199,11 @@ def _for_nodes(
         if progress is not None:
             progress(1 / len(nodes))
     return np.concatenate(best_pairs), np.concatenate(best_scores)
+
+
+def has_edges(graph: Adjacency) -> NDArray[np.bool_]:
+    """Which nodes have an edge."""
+    return np.asarray(np.diff(graph.indptr) > 0)
 
 
 class _Best:
