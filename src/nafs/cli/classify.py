@@ -57,7 +57,7 @@ def classify(
     run.notes += answer.notes
     table = answer.to_arrow()
     if output is not None:
-        table = with_own_columns(run, table, reading)
+        table = with_own_columns(run, table, reading, output)
     show_table(run, table, output, force=force)
 
 

@@ -87,7 +87,7 @@ def cluster(
         show_table(run, answer.description(), described, force=force)
         return
     assert described is not None
-    table = with_own_columns(run, answer.to_arrow(), reading)
+    table = with_own_columns(run, answer.to_arrow(), reading, output)
     run.notes.append(f"{described} describes the {len(answer.described)} clusters")
     with whole_table(answer.description(), described, force=force):  # both files appear, or none
         show_table(run, table, output, force=force)

@@ -23,6 +23,7 @@ from nafs.readers import read_graph
 from nafs.readers.joined import joined
 from nafs.readers.spool import is_pipe, renamed, spool, with_names
 from nafs.readers.tables import TableOptions
+from nafs.writers.tables import TEXT
 
 if TYPE_CHECKING:
     from nafs.datasets import Dataset
@@ -241,12 +242,13 @@ def table_options(reading: Reading) -> TableOptions:
     return TableOptions(reading.delimiter, reading.header, reading.comment)
 
 
-def with_own_columns(run: Run, answers: Any, reading: Reading) -> Any:
+def with_own_columns(run: Run, answers: Any, reading: Reading, output: str) -> Any:
     """The answers beside the columns of the table that the features came from."""
     if reading.features is not None and (reading.features == "-" or is_pipe(reading.features)):
         run.notes.append("the features came from a pipe, so their columns are not repeated in the output")
         return answers
-    return joined(answers, reading.features, table_options(reading))
+    as_written = output.lower().endswith(TEXT)
+    return joined(answers, reading.features, table_options(reading), as_written=as_written)
 
 
 def is_dataset(name: str) -> bool:

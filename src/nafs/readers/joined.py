@@ -7,11 +7,18 @@ from typing import Any
 
 from nafs.readers.matrices import is_matrix
 from nafs.readers.tables import Table, TableOptions
+from nafs.readers.written_numbers import typed
 
 _ROWS = 1 << 16
 
 
-def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOptions | None = None) -> Any:
+def joined(
+    answers: Any,
+    nodes: str | os.PathLike[str] | None,
+    options: TableOptions | None = None,
+    *,
+    as_written: bool = False,
+) -> Any:
     """The table of nodes with the columns of the answers; nodes that only the edges name come last.
 
     Parameters
@@ -22,6 +29,8 @@ def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOpt
         The table that the features came from. For a matrix, stdin or None only the answers are returned.
     options : TableOptions, optional
         How a text table is written.
+    as_written : bool
+        Keep numbers as the text table writes them, for output as text.
 
     Returns
     -------
@@ -44,9 +53,10 @@ def joined(answers: Any, nodes: str | os.PathLike[str] | None, options: TableOpt
     for name in rows.column_names:
         kind = rows.schema.field(name).type
         if name == key:
-            columns[name] = rows[name] if not missing else ids
+            columns[name] = ids
         else:
-            columns[name] = pa.chunked_array([*rows[name].chunks, pa.nulls(missing, kind)])
+            values = pa.chunked_array([*rows[name].chunks, pa.nulls(missing, kind)])
+            columns[name] = typed(values, as_written=as_written) if table.text else values
     for name in answers.column_names[1:]:
         free = name
         while free in columns:

@@ -1,0 +1,59 @@
+"""Answers beside the user's own columns: ids as in the graph, numbers as numbers, codes as written."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from nafs.readers.joined import joined
+from nafs.readers.tables import TableOptions
+from nafs.writers.tables import write_table
+
+NODES = """customer,revenue,employees,zip,version,plan
+11,815.33,8.0,01067,1.9,"a,b"
+12,6.5,85.0,80331,1.10,
+13,N/A,,10115,1.2,c
+"""
+
+
+@pytest.fixture
+def nodes(tmp_path):
+    (tmp_path / "nodes.csv").write_text(NODES)
+    return tmp_path / "nodes.csv"
+
+
+def answers(ids):
+    return pa.table({"id": ids, "cluster": [0, 1, 0, 1]})
+
+
+def test_types_outside_text(nodes, tmp_path):
+    table = joined(answers([11, 12, 13, 14]), nodes)
+    kinds = {field.name: str(field.type) for field in table.schema}
+    assert kinds == {
+        "customer": "int64",
+        "revenue": "double",
+        "employees": "double",
+        "zip": "string",
+        "version": "double",
+        "plan": "string",
+        "cluster": "int64",
+    }
+    assert table["revenue"].to_pylist() == [815.33, 6.5, None, None]
+    write_table(tmp_path / "t.jsonl", "t.jsonl", 1, 7, lambda begin, end: table.slice(begin, end - begin))
+    assert json.loads((tmp_path / "t.jsonl").read_text())["customer"] == 11
+
+
+def test_text_keeps_numbers_as_written(nodes, tmp_path):
+    table = joined(answers([11, 12, 13, 14]), nodes, TableOptions(), as_written=True)
+    write_table(tmp_path / "t.csv", "t.csv", 4, 7, lambda begin, end: table.slice(begin, end - begin))
+    lines = (tmp_path / "t.csv").read_text().splitlines()
+    assert lines[1] == '11,"815.33",8.0,"01067","1.9","a,b",0'
+    assert lines[4] == "14,,,,,,1"
+
+
+def test_ids_with_leading_zeros_stay_text(tmp_path):
+    (tmp_path / "nodes.csv").write_text("id,size\n007,1.5\n8,2.0\n9,30\n10,\n")
+    for as_written in (False, True):
+        table = joined(answers(["007", "8", "9", "10"]), tmp_path / "nodes.csv", as_written=as_written)
+        assert table["id"].to_pylist() == ["007", "8", "9", "10"]
+        assert table["size"].to_pylist() == [1.5, 2.0, 30.0, None]
