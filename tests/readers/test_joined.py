@@ -2,9 +2,11 @@
 
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
+from nafs import from_edges, read_graph
 from nafs.readers.joined import joined
 from nafs.readers.tables import TableOptions
 from nafs.writers.tables import write_table
@@ -57,3 +59,20 @@ def test_ids_with_leading_zeros_stay_text(tmp_path):
         table = joined(answers(["007", "8", "9", "10"]), tmp_path / "nodes.csv", as_written=as_written)
         assert table["id"].to_pylist() == ["007", "8", "9", "10"]
         assert table["size"].to_pylist() == [1.5, 2.0, 30.0, None]
+
+
+def test_an_index_keeps_its_empty_name(tmp_path):
+    (tmp_path / "nodes.csv").write_text(",id,size\n0,a,1\n1,b,2\n2,c,3\n3,d,4\n")
+    table = joined(answers(["a", "b", "c", "d"]), tmp_path / "nodes.csv")
+    assert table.column_names == ["", "id", "size", "cluster"]
+
+
+def test_an_index_that_pandas_read_again_is_left_aside(tmp_path):
+    frame = pd.DataFrame({"Unnamed: 0": [0, 1, 2], "customer": [11, 12, 13], "size": [1.0, 2.0, 5.0]})
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    frame.to_parquet(tmp_path / "n.parquet", index=False)
+    (tmp_path / "e.csv").write_text("source,target\n11,12\n12,13\n")
+    graphs = [read_graph(tmp_path / "e.csv", tmp_path / name) for name in ("n.csv", "n.parquet")]
+    for graph in [*graphs, from_edges(([11, 12], [12, 13]), frame)]:
+        assert graph.feature_names == ("size",)
+        assert "left aside: 'Unnamed: 0'" in graph.notes[0]

@@ -20,6 +20,7 @@ from nafs.graph.ids import id_column, is_unique, positions
 
 USUAL_IDS = ("id", "node", "node_id", "nodeid")
 _NAMELESS = re.compile(r"__index_level_\d+__")  # Arrow's name of a pandas index without a name
+_WRITTEN_INDEX = re.compile(r"Unnamed: 0(\.\d+)*")  # pandas' name of an index that it wrote and read again
 _FAR_LESS = 0.1  # columns with less than this part of the best column's share of known ids are not considered
 
 
@@ -38,6 +39,19 @@ class NoIdsError(InputError):
 def is_nameless(column: str) -> bool:
     """Whether a column is the unnamed index of a data frame."""
     return _NAMELESS.fullmatch(column) is not None
+
+
+def written_index(columns: Sequence[str]) -> Index | None:
+    """The first of several columns, if pandas wrote it as an index without a name and read it as a column.
+
+    Examples
+    --------
+    >>> from nafs.graph.node_columns import written_index
+    >>> written_index(["Unnamed: 0", "customer", "revenue"])
+    Index(column='Unnamed: 0', named=False)
+    """
+    leftover = len(columns) > 1 and _WRITTEN_INDEX.fullmatch(columns[0]) is not None
+    return Index(columns[0], False) if leftover else None
 
 
 def table_of(frame: Any, where: str) -> Any:
@@ -88,7 +102,7 @@ def with_index(table: Any, where: str) -> tuple[Any, Index | None]:
         table = table.append_column(index.column, pa.array(np.arange(values.start, values.stop, values.step)))
     elif values is not None:
         index = None
-    return table, index
+    return table, index or written_index(names)
 
 
 def pick(names: Sequence[str], wanted: str | int | None, meaning: str, where: str) -> str | None:

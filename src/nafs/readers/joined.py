@@ -62,7 +62,7 @@ def joined(
         while free in columns:
             free = f"nafs_{free}"
         columns[free] = answers[name]
-    return pa.table(columns)
+    return pa.table({"" if name == table.blank else name: column for name, column in columns.items()})
 
 
 def _key_of(rows: Any, ids: Any) -> str | None:

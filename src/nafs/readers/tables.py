@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nafs._support.errors import InputError
-from nafs.graph.node_columns import Index, listed, split_index
+from nafs.graph.node_columns import Index, listed, split_index, written_index
 from nafs.readers.database import Bounds, duckdb_connection, duckdb_package
 from nafs.readers.dialect import Dialect, judge
 from nafs.readers.evidence import Evidence
@@ -76,6 +76,7 @@ class Table:
         self.kinds: dict[str, str] = {}  # of Parquet
         self.index: Index | None = None
         self.index_range: range | None = None  # of an index that is not stored
+        self.blank: str | None = None  # stand-in for the name of a first column that has none
         self.comments = 0
         self._longest = 0  # characters of a line
         self._parts: list[tuple[Dialect | None, list[str]]] = []  # consecutive files with the same dialect
@@ -99,6 +100,9 @@ class Table:
                 self.columns, self.named = list(dialect.names), dialect.header
                 if dialect.names[0] in dialect.unnamed and len(dialect.names) > 1:
                     self.index = Index(dialect.names[0], False)  # how pandas writes its index
+                    self.blank = dialect.names[0]
+                elif dialect.header:
+                    self.index = written_index(dialect.names)
             elif not dialect.header and len(dialect.names) == len(self.columns):
                 dialect = replace(dialect, names=tuple(self.columns))
             elif sorted(dialect.names) != sorted(self.columns):
@@ -129,6 +133,7 @@ class Table:
         self.index, self.index_range = split_index(schema)
         if self.index_range is not None and len(self.files) > 1:
             self.index = self.index_range = None
+        self.index = self.index or written_index(self.columns)
 
     def _open(self, name: str) -> str:
         """The path that DuckDB opens: absolute, so that its first character has no special meaning."""
