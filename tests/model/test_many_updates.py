@@ -19,7 +19,7 @@ def follow_everything(monkeypatch):
 
 def test_a_full_run_follows_many_updates_and_the_report_says_why(tmp_path, monkeypatch):
     follow_everything(monkeypatch)
-    monkeypatch.setattr("nafs.model.updating.MOST_UPDATES", 3)
+    monkeypatch.setattr("nafs.model.updating.MOST_ROUNDINGS", 6)  # three updates of two hops
     model_of(0, METHOD).save(tmp_path / "model")
     reports = []
     for step in range(5):
@@ -31,25 +31,49 @@ def test_a_full_run_follows_many_updates_and_the_report_says_why(tmp_path, monke
     assert_equal_to_full(Model.load(tmp_path / "model", n_threads=1))
 
 
-def test_a_failed_update_is_not_counted(monkeypatch):
+def test_updates_that_fail_or_change_nothing_are_not_counted(monkeypatch):
+    follow_everything(monkeypatch)
     model = model_of(0, METHOD)
-    with pytest.raises(ValueError, match="unknown id"):
-        model.update(remove_nodes=["nobody"])
+    model.update()
     assert model._store.n_updates == 0
+    with monkeypatch.context() as patched:
+        patched.setattr("nafs.model.updating._follow", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.update(features=(["n1"], np.ones((1, 10))))
+    assert model._store.n_updates == 0
+    model.update(features=(["n1"], np.ones((1, 10))))
+    assert model._store.n_updates == 1
 
 
-def test_rounding_of_many_updates_of_one_node_does_not_show(monkeypatch):
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_updates_go_on_where_the_full_run_that_is_due_does_not_fit(monkeypatch):
+    follow_everything(monkeypatch)
+    monkeypatch.setattr("nafs.model.updating.MOST_ROUNDINGS", 2)
+    model = model_of(0, METHOD)
+    assert not model.update(features=(["n1"], np.ones((1, 10)))).notes
+    monkeypatch.setattr("nafs.model.store.Store.full_run_fits", lambda *_: False)
+    report = model.update(features=(["n1"], np.full((1, 10), 2.0)))
+    assert not report.full
+    assert "a full run is due (rounding adds up, and the last full run was 1 updates ago)" in report.notes[0]
+    assert_equal_to_full(model)
+
+
+@pytest.mark.parametrize(("n_hops", "n_full_runs"), [(3, 2), (10, 8)])
+def test_rounding_of_many_updates_of_one_node_does_not_show(monkeypatch, n_hops, n_full_runs):
     follow_everything(monkeypatch)
     n = 24
     step = np.roll(np.eye(n), 1, axis=1)
     A, X = step + step.T, np.linspace(0.5, 1, 2 * n).reshape(n, 2).astype(np.float32)
-    model = Model.build(Graph(A, X), Method(3), n_threads=1)
+    model = Model.build(Graph(A, X), Method(n_hops, (0.5,)), n_threads=1)
     n_full = 0
     for _ in range(250):
-        X[12] += np.float32(1e-4)
-        n_full += model.update(features=([12], X[[12]])).full
-    assert n_full == 2
-    assert_close(model.matrix, oracle.embedding(A, X, 3, model.method.r, "mean", "adaptive", "cosine"))
+        X[12] += np.float32(1e-3)
+        n_full += model.update(features=([12], X[[12]]), tolerance=0.0).full
+    assert n_full == n_full_runs
+    assert_close(model.matrix, oracle.embedding(A, X, n_hops, (0.5,), "mean", "adaptive", "cosine"))
 
 
 @pytest.mark.parametrize("directed", [False, True])

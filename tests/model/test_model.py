@@ -235,10 +235,16 @@ def test_embed_new_reads_its_edges_as_updates_do():
         model.embed_new(x, ["n1", "n1"], [1, 2]), model.embed_new(x, ["n1"], [3]), rtol=1e-5
     )
     np.testing.assert_allclose(model.embed_new(x, []), x, rtol=1e-5)  # without a neighbour
-    with pytest.raises(InputError, match="weights: 2 edges need 2 weights; got 1"):
-        model.embed_new(x, ["n1", "n2"], [1])
-    with pytest.raises(InputError, match="weights must be positive"):
-        model.embed_new(x, ["n1", "n2"], [1, -1])
+    for weights in ([1], [[1, 1]], 0.5):
+        with pytest.raises(InputError, match="weights: 2 edges need a flat list of 2 weights; got the shape"):
+            model.embed_new(x, ["n1", "n2"], weights)
+    with pytest.raises(InputError, match="weights must be numbers"):
+        model.embed_new(x, ["n1", "n2"], ["a", "b"])
+    for weight in (-1, 0, np.nan, 1e39, 1e-50):
+        with pytest.raises(InputError, match="weights must be positive numbers that float32 can hold"):
+            model.embed_new(x, ["n1", "n2"], [1, weight])
+        with pytest.raises(InputError, match=r"edges: weights must be positive.*; number 0 is"):
+            model.update(edges=(["n1"], ["n2"], [weight]))
 
 
 def test_empty_lists_change_nothing():

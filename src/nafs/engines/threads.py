@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from typing import TypeVar
 
 _Block = TypeVar("_Block")
@@ -15,9 +16,12 @@ def on_threads(run: Callable[[_Block], None], blocks: Iterable[_Block], n_thread
         for block in blocks:
             run(block)
         return
-    pool = ThreadPoolExecutor(n_threads)
-    try:
-        for _ in pool.map(run, blocks):
-            pass
-    finally:
-        pool.shutdown(cancel_futures=True)
+    remaining = iter(blocks)
+    with ThreadPoolExecutor(n_threads) as pool:
+        begun: set[Future[None]] = set()
+        while begun := begun | {
+            pool.submit(run, block) for block in islice(remaining, 2 * n_threads - len(begun))
+        }:
+            done, begun = wait(begun, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()

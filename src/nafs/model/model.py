@@ -238,9 +238,9 @@ class Model:
             What to do with new nodes without features: an error, or zeros.
         tolerance : float
             Differences that add up to less than this share of a node's largest value may be dropped, in this
-            and all later updates together; 0 drops nothing. Rounding to float32 comes on top: up to 5e-8 for
-            each update, if all of them move a value in the same direction. After 100 updates the next one is
-            a full run, which the report says.
+            and all later updates together; 0 drops nothing. Rounding to float32 comes on top: about 1e-8 for
+            each hop and update, if all updates move a value in the same direction. After 300 hops of updates
+            (100 updates of 3 hops) the next one is therefore a full run, which the report says.
 
         Returns
         -------
@@ -268,6 +268,8 @@ class Model:
         if missing == "error":
             request.refuse_missing()
         outcome = carry_out(store, request, tolerance)
+        if outcome.why and not outcome.full:
+            notes.append(f"a full run is due ({outcome.why}), but the memory limit does not allow one")
         self._drift.count(len(request.pairs), len(request.fresh) + len(request.leaving))
         return UpdateReport(
             self.n_nodes,
@@ -276,7 +278,7 @@ class Model:
             outcome.changed,
             len(outcome.rows),
             outcome.full,
-            outcome.why,
+            outcome.why if outcome.full else "",
             (*([request.note] if request.note else []), *notes, *self._notes(features)),
             outcome.rows,
             store.nodes.ids,

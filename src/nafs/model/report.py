@@ -19,7 +19,7 @@ class UpdateReport:
     recomputed : int
         Nodes whose embedding was recomputed.
     full : bool
-        Whether all nodes were, because that was cheaper or the method requires it.
+        Whether all nodes were: because that was cheaper, the method requires it, or rounding adds up.
     why : str
         The reason for a full run.
     notes : tuple of str

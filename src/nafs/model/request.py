@@ -139,11 +139,24 @@ def read_request(
 
 def check_weights(weights: Any, count: int, parameter: str) -> NDArray[np.float64]:
     """Weights of edges, one for each."""
-    checked = np.asarray(weights, np.float64)
+    try:
+        checked = np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(Parameter(parameter), ": weights must be numbers, one for each edge") from None
     if checked.shape != (count,):
-        raise InputError(Parameter(parameter), f": {count} edges need {count} weights; got {checked.size}")
-    if not ((checked > 0) & np.isfinite(checked)).all():
-        raise InputError(Parameter(parameter), ": weights must be positive numbers")
+        raise InputError(
+            Parameter(parameter),
+            f": {count} edges need a flat list of {count} weights; got the shape {checked.shape}",
+        )
+    with np.errstate(over="ignore"):
+        stored = checked.astype(np.float32)  # as they are kept
+    bad = ~((stored > 0) & np.isfinite(stored))
+    if bad.any():
+        raise InputError(
+            Parameter(parameter),
+            f": weights must be positive numbers that float32 can hold; number {int(bad.argmax())} is "
+            f"{checked[bad.argmax()]:g}",
+        )
     return checked
 
 

@@ -115,14 +115,26 @@ class Store:
             spreading = Spreading(kept, self.method, self.n_threads)
             self.kept, self.spreading = kept, spreading
 
+    def full_run_fits(self, alive: NDArray[np.bool_]) -> bool:
+        """Whether the memory limit allows a full run."""
+        room = self.room()
+        return room is None or self._full_run_nbytes(alive) <= room
+
+    def _full_run_nbytes(self, alive: NDArray[np.bool_]) -> int:
+        columns = self.kept.features.shape[1]
+        return self._listed_nbytes + run_nbytes(int(alive.sum()), columns, self.method, 1)
+
+    @property
+    def _listed_nbytes(self) -> int:
+        return LISTED * self.lists.n_stored  # more than the graph itself
+
     def full_run(self, alive: NDArray[np.bool_]) -> tuple[Kept, Adjacency]:
         """Compute everything from the present edges and features, in new arrays, without removed nodes."""
         old, limit = self.kept.features, self.room()
         if limit is not None:
-            listed = LISTED * self.lists.n_stored  # more than the graph itself
-            needed = listed + run_nbytes(int(alive.sum()), old.shape[1], self.method, 1)
+            needed = self._full_run_nbytes(alive)
             self.check_room(needed, "the changes require a full run, which needs", "raise it")
-            limit -= listed
+            limit -= self._listed_nbytes
         graph = self.lists.to_adjacency(alive, directed=self.directed)
         kept = Kept.empty(with_spare(graph.n_nodes), old.shape[1], self.method, self._allocate)
         rows = np.flatnonzero(alive)
