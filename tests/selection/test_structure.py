@@ -173,3 +173,23 @@ def test_structural_features_of_a_graph_are_computed_once(monkeypatch):
     assert len(seen) == 5
     assert np.array_equal(once.matrix, again.matrix)
     assert once.choice == again.choice
+
+
+def test_groups_of_rare_words_keep_the_features_alone():
+    rng = np.random.default_rng(0)
+    n, groups, common, own = 2000, 5, 200, 30
+    truth = np.sort(rng.integers(0, groups, n))
+    words = np.zeros((n, common + groups * own), np.float32)
+    for node in range(n):
+        words[node, rng.choice(common, 10, replace=False)] = 1  # of every group
+        words[node, common + own * truth[node] + rng.choice(own, 2, replace=False)] = 1
+    words *= 1 + np.log(n / words.sum(axis=0))
+    words /= np.linalg.norm(words, axis=1, keepdims=True)
+    starts, sizes = np.searchsorted(truth, np.arange(groups)), np.bincount(truth)
+    sources = rng.integers(0, n, 5000)
+    inside = starts[truth[sources]] + (rng.random(5000) * sizes[truth[sources]]).astype(int)
+    targets = np.where(rng.random(5000) < 0.7, inside, rng.integers(0, n, 5000))
+    A = sp.coo_array((np.ones(5000), (sources, targets)), (n, n)).tocsr()
+    A.setdiag(0)
+    choice = choose_structure(Graph(A + A.T).adjacency, read_features(words), make, sweep)
+    assert choice.share == 0, choice.reason

@@ -25,6 +25,7 @@ ENOUGH = 0.005  # an AUC this close to the best is as good as the best
 GAIN = 0.05  # gain in AUC that structural columns have to bring
 HOPS = (0, 1, 3, 8)
 MANY = 64  # columns; with fewer, the edges decide alone
+_HALF = 128  # directions of each half of the columns; groups of rare words are not among the first 64
 AGREEMENT = 0.1  # adjusted Rand index of the clusters that two halves of the columns find
 _CLUSTERS = 8
 _HIDDEN = 0.05  # share of the edges in each of the two hidden sets
@@ -118,7 +119,7 @@ def structure_choice_nbytes(graph: Adjacency, features: Features, n_columns: int
     """
     n, f = features.shape
     halves = 5 * features.nbytes  # the columns as a sparse matrix, and one half of them
-    halves += reduction_nbytes(n, f, MANY) if f > MANY else 0
+    halves += reduction_nbytes(n, f, _HALF) if f > _HALF else 0
     mixing = making + 24 * graph.n_stored + 8 * n * (MANY + n_columns)  # visible edges, and two mixtures
     return max(halves, mixing)
 
@@ -134,7 +135,7 @@ def halves_agreement(graph: Adjacency, features: Features, sweep: Sweep, seed: i
     matrix = sp.csc_array(features.matrix)
     clusters = []
     for part in (order[::2], order[1::2]):
-        narrow, _ = reduce(read_features(sp.csr_array(matrix[:, part])), MANY)
+        narrow, _ = reduce(read_features(sp.csr_array(matrix[:, part])), _HALF)
         *_, (_, smoothed) = sweep(graph, narrow, (3,))
         clusters.append(
             mixture(project(smoothed, 2 * _CLUSTERS), _CLUSTERS, n_init=3, max_iter=30, most=5000)
