@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
-from nafs.graph.ids import id_column, is_unique, positions
+from nafs.graph.ids import check_unique, id_column, is_unique, positions
 
 USUAL_IDS = ("id", "node", "node_id", "nodeid")
 _NAMELESS = re.compile(r"__index_level_\d+__")  # Arrow's name of a pandas index without a name
 _WRITTEN_INDEX = re.compile(r"Unnamed: 0(\.\d+)*")  # pandas' name of an index that it wrote and read again
+_MOSTLY = 0.5  # of the rows of a column of ids in which few are repeated
+_MOST_TRIED = 50  # columns that are searched for repeated ids
 _FAR_LESS = 0.1  # columns with less than this part of the best column's share of known ids are not considered
 
 
@@ -181,6 +183,8 @@ def choose_id(
             f"{where}: {both} could each hold the ids of the nodes; name the right column with ",
             Parameter("id_column"),
         )
+    if known is not None and len(known):
+        _refuse_repeated(names, load, known, where)
     held = f" ({listed_values(known)})" if known is not None else ""
     first = [load(name)[:1].to_pylist() for name in names[:8]]
     values = ", ".join(repr(value) for row in first for value in row)
@@ -189,6 +193,19 @@ def choose_id(
         f"is {values:.200}; name the id column with ",
         Parameter("id_column"),
     )
+
+
+def _refuse_repeated(names: Sequence[str], load: Callable[[str], Any], known: Any, where: str) -> None:
+    """Raise if a column would hold the ids but for some that are repeated, naming one and its rows."""
+    for name in names[:_MOST_TRIED]:
+        try:
+            ids = id_column(load(name), "")
+        except (ValueError, TypeError):
+            continue
+        distinct = ids.unique()
+        if len(distinct) < _MOSTLY * len(ids) or (positions(known, distinct) >= 0).mean() < _MOSTLY:
+            continue
+        check_unique(ids, f"{where}: column {name!r} holds ids of the edges, but not each once")
 
 
 def _shown(name: str) -> str:

@@ -1,0 +1,27 @@
+"""The id column of a table: why there is none."""
+
+import pandas as pd
+import pytest
+
+from nafs import from_edges, read_graph
+from nafs._support.errors import InputError
+
+EDGES = ([11, 12, 13, 14], [12, 13, 14, 11])
+REPEATED = r"column 'customer' holds ids of the edges, but not each once: id 12 .*\(rows 2 and 5\)"
+
+
+def test_repeated_ids_are_named(tmp_path):
+    frame = pd.DataFrame({"customer": [11, 12, 13, 14, 12], "size": [2.5, 3.0, 4.0, 5.0, 3.0]})
+    with pytest.raises(InputError, match=REPEATED):
+        from_edges(EDGES, frame)
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    pd.DataFrame(EDGES, index=["source", "target"]).T.to_csv(tmp_path / "e.csv", index=False)
+    for tables in ({"features": tmp_path / "n.csv"}, {"labels": tmp_path / "n.csv"}):
+        with pytest.raises(InputError, match=REPEATED):
+            read_graph(tmp_path / "e.csv", **tables)
+
+
+def test_other_repeated_numbers_are_no_ids():
+    frame = pd.DataFrame({"age": [11, 12, 12, 12, 11, 11], "size": [2.5, 3.0, 4.0, 5.0, 3.0, 1.0]})
+    with pytest.raises(InputError, match="no column"):
+        from_edges(EDGES, frame)
