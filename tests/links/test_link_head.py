@@ -174,6 +174,16 @@ def test_reasons_name_what_a_pair_really_has():
     assert head.reasons(np.abs(values)) == [["a large share of their neighbors in common"]]
 
 
+def test_vectors_are_not_called_more_similar_than_those_around_them_unless_they_are():
+    at, n = list(NUMBERS).index("local cosine"), len(NUMBERS)
+    weights, means = [0.0] * n, [0.0] * n
+    weights[at], means[at] = 1.0, -1.0
+    head = LinkHead(tuple(weights), ((0.0,) * n,) * n, tuple(means), (1.0,) * n)
+    values = np.zeros((2, n))
+    values[:, at] = [-0.2, 0.2]
+    assert head.reasons(values) == [[], ["vectors more similar than those around them"]]
+
+
 @pytest.mark.parametrize("goal", ["links", "clusters"])
 @pytest.mark.parametrize("limit", [10**6, 0])
 def test_the_first_suggestions_join_nodes_of_a_group(monkeypatch, limit, goal):

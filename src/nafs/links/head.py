@@ -37,6 +37,7 @@ NUMBERS = {
 }
 # The words for a low number that speaks for a link; the others are not worth mentioning.
 LOW = {"degrees": "nodes with few links", "degree difference": "nodes with about as many links"}
+LEAST = {"local cosine": 0.0}  # below, its words would not be true, however rare the number is
 BY_DEGREE = 1 / 2  # weight of a non-edge drawn by degree, relative to one drawn uniformly
 STRENGTH = 0.1  # C of the logistic regression
 _FARTHEST = 4.0  # standard deviations; numbers beyond are clipped
@@ -182,7 +183,8 @@ class LinkHead:
 
     def reasons(self, values: NDArray[np.float64], most: int = 2) -> list[list[str]]:
         """The numbers that speak for each pair, in words, the strongest first."""
-        high = np.asarray(values) > np.array(self.means)
+        least = [LEAST.get(name, -np.inf) for name in NUMBERS]
+        high = np.asarray(values) > np.maximum(self.means, least)
         contributions = self.contributions(values)
         order = np.argsort(-contributions, axis=1, kind="stable")
         names, reasons = list(NUMBERS), []
