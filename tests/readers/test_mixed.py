@@ -132,3 +132,16 @@ def test_versions_are_no_dates():
     edges = pd.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "d"]})
     nodes = pd.DataFrame({"id": list("abcd"), "version": ["1.2.30", "2.0.1", "1.2.30", "3.11.4"]})
     assert from_edges(edges, nodes).feature_names[0].startswith("version: ")
+
+
+@pytest.mark.parametrize("values", [["815,33", "-12,5", "7"], ["1.234,5", "12,5", ""]])
+def test_decimal_commas_are_refused(values):
+    nodes = {"id": ["a", "b", "c"], "Umsatz": values, "size": [1, 2, 3]}
+    edges = (["a", "b"], ["b", "c"])
+    with pytest.raises(
+        InputError, match=r"column 'Umsatz' holds numbers with commas, such as.*decimal point"
+    ):
+        from_edges(edges, nodes)
+    assert from_edges(edges, nodes, ignore=["Umsatz"]).feature_names == ("size",)
+    words = {**nodes, "Umsatz": ["a,b", "1,2", "c"]}
+    assert from_edges(edges, words).n_nodes == 3

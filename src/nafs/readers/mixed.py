@@ -22,6 +22,8 @@ from nafs.tables.kinds import MISSING_MARKS, looks_like_dates, read_values
 from nafs.tables.new_values import refuse_unreadable
 
 MOST_LINES = 12  # columns that a note describes
+_COMMAS = re.compile(r"[+-]?\d[\d.']*(,\d+)?")
+_NEARLY_ALL = 0.9  # from this share of numbers with commas on, a column is refused
 _MOSTLY = 0.5  # from this share of numbers on, a word in a column counts as a mistake
 
 
@@ -66,6 +68,7 @@ def encode(
         _refuse_nested(table[name], name, where)
         if name not in forced:
             table = table.set_column(place, name, _without_markers(table[name]))
+            _refuse_commas(table[name], name, where)
             _refuse_typing_errors(table[name], name, where)
     encoder = TableEncoder.fit(table, text=text, category=category)
     for encoding in encoder.encodings:
@@ -165,6 +168,26 @@ def _without_markers(column: Any) -> Any:
     if not others or not all(is_number(value) for value in others):
         return column
     return pc.if_else(marked, pa.scalar(None, column.type), column)
+
+
+def _refuse_commas(column: Any, name: str, where: str) -> None:
+    """Raise where nearly all values are numbers with commas: as words they would mean nothing."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return
+    values = [value.strip() for value in column.to_pylist() if value not in (None, "")]
+    commas = [value for value in values if "," in value and _COMMAS.fullmatch(value)]
+    if len(commas) < _MOSTLY * len(values) or not commas:
+        return
+    if sum(bool(_COMMAS.fullmatch(value)) for value in values) >= _NEARLY_ALL * len(values):
+        raise InputError(
+            f"{where}: column {name!r} holds numbers with commas, such as {commas[0][:40]!r}; write "
+            "them with a decimal point, such as 1234.5 (pandas.read_csv has decimal=','), leave the column out with ",
+            Parameter("ignore"),
+            ", or say that it holds words with ",
+            Parameter("category"),
+        )
 
 
 def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
