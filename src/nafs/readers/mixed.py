@@ -183,7 +183,8 @@ def _refuse_commas(column: Any, name: str, where: str) -> None:
     if sum(bool(_COMMAS.fullmatch(value)) for value in values) >= _NEARLY_ALL * len(values):
         raise InputError(
             f"{where}: column {name!r} holds numbers with commas, such as {commas[0][:40]!r}; write "
-            "them with a decimal point, such as 1234.5 (pandas.read_csv has decimal=','), leave the column out with ",
+            "them with a decimal point, such as 1234.5 (pandas.read_csv has decimal=','), leave the column "
+            "out with ",
             Parameter("ignore"),
             ", or say that it holds words with ",
             Parameter("category"),
