@@ -14,6 +14,7 @@ from nafs.links import LinkHead, PairNumbers, ranking_measures, split_links
 from nafs.links.head import NUMBERS
 from nafs.links.pairs import are_edges, shared_neighbors, three_step_paths
 from nafs.links.surroundings import Surroundings
+from nafs.links.top import hidden_among_first, level_degrees
 from nafs.tasks import evaluate_links
 
 
@@ -88,7 +89,7 @@ def test_a_head_can_be_written_down(graph):
 def test_suggestions_by_the_head_are_the_best_pairs_and_say_why(graph, monkeypatch, limit, most_missed):
     monkeypatch.setattr(sys.modules["nafs.similarity.likely_links"], "ALL_PAIRS", limit)
     embedding = embed(graph, n_hops="auto", goal="links")
-    table = embedding.suggest_links(graph, 20).to_pylist()
+    table = embedding.suggest_links(graph, 20, score="head").to_pylist()
     assert len(table) == 20
     numbers = PairNumbers(graph.adjacency, embedding.matrix)
     every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
@@ -211,6 +212,34 @@ def test_the_first_suggestions_join_nodes_of_a_group(monkeypatch, limit, goal):
     named = embedding.suggest_links(hidden, 3, ids=[7, 99])
     assert named["source"].to_pylist() == [7] * 3 + [99] * 3
     assert not set(named["target"].to_pylist()) & set(alone[2:].tolist())
+
+
+def test_hidden_edges_among_the_first_pairs_are_those_of_an_exhaustive_ranking(graph, monkeypatch):
+    monkeypatch.setattr("nafs.links.top._VALUES", 5000)  # several blocks
+    monkeypatch.setattr("nafs.links.top._NEAREST", 400)
+    monkeypatch.setattr("nafs.links.top._CANDIDATES", 10**6)
+    split = split_links(graph, seed=0)
+    numbers = PairNumbers(split.graph.adjacency, embed(split.graph, n_hops=3).matrix)
+    head = LinkHead.fit(numbers, split.validation, split.validation_none, split.validation_hard)
+    every = np.column_stack(np.triu_indices(graph.n_nodes, 1))
+    linked = (np.diff(split.graph.adjacency.indptr)[every] > 0).all(axis=1)
+    every = every[linked & ~are_edges(split.graph.adjacency, every)]
+    values, hidden = numbers.of(every), set(map(tuple, np.sort(split.test, axis=1).tolist()))
+    scores = {"head": head.contributions(level_degrees(head, values)).sum(axis=1), "cosine": values[:, 0]}
+    counts = hidden_among_first(numbers, head, split.test)
+    for name, score in scores.items():
+        first = every[np.argsort(-score, kind="stable")[:200]].tolist()
+        assert counts[name] == sum(tuple(pair) in hidden for pair in first)
+    assert counts["head"] > 0
+
+
+@pytest.mark.parametrize(("counts", "by"), [((3, 4), "cosine"), ((4, 4), "head")])
+def test_suggestions_are_by_what_puts_more_hidden_edges_first(graph, monkeypatch, counts, by):
+    first = dict(zip(("head", "cosine"), counts, strict=True))
+    monkeypatch.setattr("nafs.selection.hops_for_links.hidden_among_first", lambda *_: first)
+    embedding = embed(graph, n_hops="auto", goal="links")
+    assert f"suggestions by {by}: {counts[0]} of the first 200 pairs" in embedding.choice.explain()
+    assert embedding.suggest_links(graph, 9).equals(embedding.suggest_links(graph, 9, score=by))
 
 
 def test_pairs_with_much_in_common_are_found_without_looking_at_all(graph, monkeypatch):

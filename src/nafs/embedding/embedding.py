@@ -184,8 +184,9 @@ class Embedding:
         ids : id or sequence of ids, optional
             Nodes without edges are only suggested if they are named here.
         score : {"head", "inner", "cosine"}, optional
-            The link head uses vectors and edges. It is available, and the default, if the hops were chosen
-            for links; otherwise the default is "inner".
+            The link head uses vectors and edges. It is available if the hops were chosen for links; then it
+            is the default, unless cosine puts more hidden edges first. For other embeddings the default is
+            "inner".
         exact, n_threads, progress
             As in :meth:`similar`.
 
@@ -210,7 +211,9 @@ class Embedding:
             raise InputError(
                 Parameter("score", "head"), ' needs an embedding made with n_hops="auto" and goal="links"'
             )
-        if stored is not None and score in (None, "head"):
+        if stored is not None and score is None:
+            score = self.settings.get("suggest_by", "head")
+        if stored is not None and score == "head":
             pairs, scores, words = likely_links(
                 graph.adjacency, self.matrix, LinkHead.from_dict(stored), k, **search
             )

@@ -92,6 +92,7 @@ def _record(decision: Decision, choice: Choice) -> dict[str, Any]:
         record["score"] = choice.score
     if choice.head is not None:
         record["link_head"] = choice.head.as_dict()
+        record["suggest_by"] = choice.suggest_by
     if choice.reasons:
         record["reasons"] = list(choice.reasons)
     return record

@@ -44,6 +44,8 @@ class Choice:
         For links: the score with the highest AUC.
     head : LinkHead, optional
         For links: the head that scores pairs of nodes, fitted on the hidden edges.
+    suggest_by : str
+        For links: "head", or "cosine" if that puts more hidden edges first.
     clustering : Clustering, optional
         For clusters: the clusters that the number of hops was chosen with, and how reliable they are.
     """
@@ -56,6 +58,7 @@ class Choice:
     score: str | None = None
     clustering: Clustering | None = field(default=None, compare=False)
     head: LinkHead | None = None
+    suggest_by: str | None = None
 
     def explain(self) -> str:
         """The reasons, one line each."""

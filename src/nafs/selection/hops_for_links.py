@@ -14,6 +14,7 @@ from nafs._support.errors import InputError, MemoryLimitError
 from nafs.graph import Adjacency, Features, Graph
 from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, head_nbytes, score_links, split_links
 from nafs.links.pairs import Pairs
+from nafs.links.top import FIRST, hidden_among_first
 from nafs.selection.choice import (
     COLUMNS,
     LADDER,
@@ -84,9 +85,16 @@ def choose_for_links(question: Question) -> Choice:
         np.concatenate([split.validation_hard, split.test_hard]),
     )
     del narrow, centred, matrix
-    head = _fit_head(question, prepared, visible, (hops, center), groups)
+    head, first = _fit_head(question, prepared, visible, (hops, center), split, groups)
+    suggest_by = "cosine" if first["cosine"] > first["head"] else "head"
     reasons.append(f"weights of the link head: {head.explain()}")
-    return Choice(hops, question.preprocessing, center, tuple(reasons), curve, score, head=head)
+    reasons.append(
+        f"suggestions by {suggest_by}: {first['head']} of the first {FIRST} pairs are "
+        f"hidden edges by the link head, {first['cosine']} by cosine"
+    )
+    return Choice(
+        hops, question.preprocessing, center, tuple(reasons), curve, score, head=head, suggest_by=suggest_by
+    )
 
 
 def _fit_head(
@@ -94,9 +102,13 @@ def _fit_head(
     prepared: Features,
     visible: Adjacency,
     chosen: tuple[int, str],
+    split: LinkSplit,
     groups: tuple[Pairs, Pairs, Pairs],
-) -> LinkHead:
-    """The link head, fitted with as many leading directions as the memory limit allows."""
+) -> tuple[LinkHead, dict[str, int]]:
+    """The link head, fitted with as many leading directions as the memory limit allows.
+
+    Also how many hidden edges come first by a head that was fitted on the other half of them, and by cosine.
+    """
     hops, center = chosen
     for columns in HEAD_COLUMNS:
         centred = prepare(reduce(prepared, columns)[0], visible, "none", center)
@@ -108,7 +120,9 @@ def _fit_head(
                 raise
             continue
         ((_, matrix),) = sweep
-        return LinkHead.fit(PairNumbers(visible, matrix), *groups)
+        numbers = PairNumbers(visible, matrix)
+        half = LinkHead.fit(numbers, split.validation, split.validation_none, split.validation_hard)
+        return LinkHead.fit(numbers, *groups), hidden_among_first(numbers, half, split.test)
     raise AssertionError
 
 

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Adjacency
 from nafs.links import SCORES
-from nafs.links.head import NUMBERS, LinkHead, PairNumbers
+from nafs.links.head import LinkHead, PairNumbers
 from nafs.links.pairs import HUB, are_edges, shared_neighbors
+from nafs.links.top import level_degrees
 from nafs.similarity.close_pairs import close_pairs
 from nafs.similarity.nearest import ShareDone
 from nafs.similarity.suggestions import has_edges, suggest_pairs
@@ -37,7 +38,6 @@ _NEAR = 32  # candidates by shared neighbors for each node
 _CROWD = 64  # pairs ranked at a time, for each that is wanted
 _WORK = 1 << 22  # paths of length two that are followed at a time
 _MEETING = 0.3  # approximate share of the time that looking for shared neighbors takes
-_LEVELLED = [list(NUMBERS).index(name) for name in ("degrees", "degree difference")]
 _NAMED = 3  # shared neighbors that a reason names
 
 Ranked = tuple[NDArray[np.int64], NDArray[np.float32], list[list[str]]]
@@ -121,8 +121,7 @@ def likely_links(
 
 def _best(numbers: PairNumbers, head: LinkHead, pairs: NDArray[np.int64], k: int) -> Ranked:
     pairs = np.unique(pairs, axis=0)
-    values = numbers.of(pairs)
-    values[:, _LEVELLED] = np.array(head.means)[_LEVELLED]
+    values = level_degrees(head, numbers.of(pairs))
     scores = head.contributions(values).sum(axis=1)
     best = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))[:k]
     return pairs[best], scores[best].astype(np.float32), head.reasons(values[best])

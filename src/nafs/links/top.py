@@ -1,0 +1,117 @@
+"""Which score puts more hidden edges first, where all pairs compete and not only a sample of them.
+
+An AUC on sampled pairs says little about the first few hundred of all pairs. So all nodes, in large graphs a
+random sample, are paired with the nodes most similar to them and with those that share most neighbors with
+them. These pairs are ranked together, and the hidden edges among the first are counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from nafs.links.head import NUMBERS, LinkHead, PairNumbers
+from nafs.links.pairs import HUB, Pairs, are_edges
+
+FIRST = 200  # pairs
+_NODES = 4000
+_NEAREST = 20  # pairs of each node by vectors, and by shared neighbors
+_CANDIDATES = 10_000  # the best of these pairs, by vectors and by shared neighbors
+_WORK = 2.0e10  # multiplications
+_VALUES = 1 << 20  # at a time
+_LEVELLED = [list(NUMBERS).index(name) for name in ("degrees", "degree difference")]
+
+
+def level_degrees(head: LinkHead, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The numbers of pairs, as if the nodes of each had average degrees."""
+    values = values.copy()
+    values[:, _LEVELLED] = np.array(head.means)[_LEVELLED]
+    return values
+
+
+def hidden_among_first(numbers: PairNumbers, head: LinkHead, hidden: Pairs) -> dict[str, int]:
+    """How many of the first 200 pairs are hidden edges, by the head and by cosine.
+
+    Parameters
+    ----------
+    numbers : PairNumbers
+        Of the graph without the hidden edges.
+    head : LinkHead
+        Fitted on other edges than these.
+    hidden : ndarray of int, shape (count, 2)
+    """
+    graph, (n, width) = numbers.graph, numbers.matrix.shape
+    linked = np.diff(graph.indptr) > 0
+    most = int(min(_NODES, max(20, _WORK // (n * width))))
+    ends = np.sort(np.random.default_rng(0).permutation(np.flatnonzero(linked))[:most])
+    if not len(ends):
+        return {"head": 0, "cosine": 0}
+    pairs = np.concatenate([_similar(numbers, ends, linked), _meeting(numbers, ends)])
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    values = numbers.of(pairs)
+    low, high = np.sort(hidden, axis=1).T
+    is_hidden = np.isin(pairs[:, 0] * n + pairs[:, 1], low * n + high)
+    by_head = head.contributions(level_degrees(head, values)).sum(axis=1)
+    scores = {"head": by_head, "cosine": values[:, list(NUMBERS).index("cosine")]}
+    return {
+        name: int(is_hidden[np.argsort(-score, kind="stable")[:FIRST]].sum())
+        for name, score in scores.items()
+    }
+
+
+def _similar(numbers: PairNumbers, ends: NDArray[np.int64], linked: NDArray[np.bool_]) -> Pairs:
+    """Each end and the nodes with the most similar vectors, without edges."""
+    from threadpoolctl import threadpool_limits
+
+    n, width = numbers.matrix.shape
+    step = max(1, _VALUES // max(width, len(ends)))
+    near, best = np.zeros((len(ends), 0), np.int64), np.zeros((len(ends), 0), np.float32)
+    own = _units(numbers.matrix[ends])
+    rows, columns = _stored(numbers, ends)
+    with threadpool_limits(1, "blas"):  # the bits do not depend on the number of threads
+        for top in range(0, n, step):
+            cosines = own @ _units(numbers.matrix[top : top + step]).T
+            cosines[:, ~linked[top : top + step]] = -np.inf
+            inside = (columns >= top) & (columns < top + step)
+            cosines[rows[inside], columns[inside] - top] = -np.inf
+            nodes = np.broadcast_to(np.arange(top, top + cosines.shape[1]), cosines.shape)
+            near, best = np.hstack([near, nodes]), np.hstack([best, cosines])
+            order = np.argpartition(-best, min(_NEAREST, best.shape[1]) - 1, axis=1)[:, :_NEAREST]
+            near, best = np.take_along_axis(near, order, 1), np.take_along_axis(best, order, 1)
+    chosen = best > -np.inf
+    pairs = np.column_stack([np.repeat(ends, chosen.sum(axis=1)), near[chosen]])
+    return np.asarray(pairs[np.argsort(-best[chosen], kind="stable")[:_CANDIDATES]])
+
+
+def _meeting(numbers: PairNumbers, ends: NDArray[np.int64]) -> Pairs:
+    """Each end and the nodes with the largest resource allocation, without edges; hubs lead nowhere."""
+    graph, n = numbers.graph, len(numbers.matrix)
+    degrees = np.diff(graph.indptr)
+    shares = np.where(degrees <= HUB, 1 / np.maximum(degrees, 1), 0).astype(np.float32)
+    onward = sp.csr_array((np.repeat(shares, degrees), graph.indices, graph.indptr), shape=(n, n))
+    parts, sizes = [np.empty((0, 2), np.int64)], [np.empty(0, np.float32)]
+    for end in ends:
+        neighbors = graph.indices[graph.indptr[end] : graph.indptr[end + 1]]
+        start = np.ones(len(neighbors), np.float32), neighbors, np.array([0, len(neighbors)])
+        allocated = (sp.csr_array(start, shape=(1, n)) @ onward).tocoo()
+        others, values = allocated.col.astype(np.int64), allocated.data
+        pairs = np.column_stack([np.full(len(others), end), others])
+        wanted = (others != end) & (values > 0) & ~are_edges(graph, pairs)
+        order = np.lexsort((others[wanted], -values[wanted]))[:_NEAREST]
+        parts.append(pairs[wanted][order])
+        sizes.append(values[wanted][order])
+    return np.asarray(np.concatenate(parts)[np.argsort(-np.concatenate(sizes), kind="stable")[:_CANDIDATES]])
+
+
+def _stored(numbers: PairNumbers, ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The neighbors of each end, and the end itself."""
+    graph = numbers.graph
+    lists = [np.append(graph.indices[graph.indptr[end] : graph.indptr[end + 1]], end) for end in ends]
+    return np.repeat(np.arange(len(ends)), [len(row) for row in lists]), np.concatenate(lists)
+
+
+def _units(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    rows = np.asarray(rows, np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
