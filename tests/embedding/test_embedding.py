@@ -159,3 +159,12 @@ def test_functions_take_each_others_objects():
     for room in ("datasets", "tasks", "pictures"):
         assert getattr(nafs, room).__name__ == f"nafs.{room}"
     assert nafs.structural_features(graph).shape == (34, 128)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"), [([10, 20, 30], "closest are 30, 20"), (["a", "b", "c"], "'a', 'b'")]
+)
+def test_an_unknown_number_is_answered_with_known_ids(tmp_path, capsys, ids, message):
+    embed(Graph(sp.csr_array(np.ones((3, 3))), np.eye(3), ids=ids), n_hops=1).write(tmp_path / "e.parquet")
+    assert run("similar", tmp_path / "e.parquet", "99") != 0
+    assert message in " ".join(capsys.readouterr().err.split())

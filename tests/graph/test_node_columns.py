@@ -25,3 +25,19 @@ def test_other_repeated_numbers_are_no_ids():
     frame = pd.DataFrame({"age": [11, 12, 12, 12, 11, 11], "size": [2.5, 3.0, 4.0, 5.0, 3.0, 1.0]})
     with pytest.raises(InputError, match="no column"):
         from_edges(EDGES, frame)
+
+
+def test_swapped_frames_are_spotted():
+    edges = pd.DataFrame(EDGES, index=["source", "target"]).T
+    nodes = pd.DataFrame({"customer": [11, 12, 13, 14], "size": [2.5, 3.0, 4.0, 5.0]})
+    with pytest.raises(InputError, match=r"are the edges and the nodes swapped\?"):
+        from_edges(nodes, edges)
+
+
+def test_folders_and_tables_without_rows(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\n")
+    (tmp_path / "n.csv").write_text(",customer,size\n")
+    with pytest.raises(InputError, match="the table has no rows below its first line"):
+        read_graph(tmp_path / "e.csv", tmp_path / "n.csv")
+    with pytest.raises(InputError, match="is a folder, not a table"):
+        read_graph(tmp_path / "e.csv", tmp_path)

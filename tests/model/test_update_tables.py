@@ -219,3 +219,12 @@ def test_missing_values_are_allowed_and_unknown_categories_are_named(shop, tmp_p
 def test_a_word_among_plain_numbers_is_named(model, tmp_path):
     (tmp_path / "rows.csv").write_text("id,a,b\np1,1,2\np2,1,many\n")
     assert "row 2, column 'b': 'many'" in run("update", model, "-f", tmp_path / "rows.csv", fails=True)
+
+
+def test_ids_that_become_text_are_reported():
+    ring = np.roll(np.eye(5), 1, axis=1) + np.roll(np.eye(5), -1, axis=1)
+    model = Model.build(Graph(ring, np.eye(5), ids=[10, 11, 12, 13, 14]), METHOD, n_threads=1)
+    assert not any("text" in note for note in model.update(edges=([10], [12])).notes)
+    report = model.update(edges=([10], ["new"]), missing="zeros")
+    assert any("a new id is text" in note for note in report.notes)
+    assert model.ids.tolist()[0] == "10"

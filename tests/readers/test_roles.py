@@ -338,6 +338,13 @@ class TestMissingAttributes:
             joined = from_networkx(graph, features=["p", "q"], missing="zeros")
         assert joined.features.dense.tolist() == [[1, 2], [3, 0], [4, 5]]
         assert any("'q' is missing" in note for note in joined.notes)
+        graph.nodes["c"].update(q=float("nan"))
+        with pytest.warns(UserWarning, match=r"'q' is missing in 2 of 3 nodes"):
+            joined = from_networkx(graph, features=["p", "q"], missing="zeros")
+        assert joined.features.dense.tolist() == [[1, 2], [3, 0], [4, 0]]
+        graph.nodes["c"].update(q="red")
+        with pytest.raises(InputError, match=r"node 'c' are not numbers.*nafs\.from_edges"):
+            from_networkx(graph, features=["p", "q"], missing="zeros")
 
     def test_a_node_without_any_of_them(self):
         graph = nx.Graph([("a", "b"), ("b", "c")])

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from nafs._support.atomic import check_file_target, whole_file
@@ -24,7 +25,9 @@ from nafs.cli.options import (
     check_vectors,
 )
 from nafs.embedding import Embedding
+from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph.ids import id_column, positions
+from nafs.graph.node_columns import listed_values
 from nafs.graph.spellings import other_spellings
 from nafs.smoothing.threads import check_threads
 from nafs.writers.tables import RESULTS, write_table
@@ -101,6 +104,21 @@ def refuse_other_spellings(nodes: Sequence[str], vectors: Embedding) -> None:
         likely = other_spellings(node, vectors.id_array) if place < 0 else []
         if likely:
             raise InputError(f"unknown id {node!r}; did you mean {' or '.join(map(repr, likely))}?")
+        if place < 0 and not closest_ids(node, vectors.id_array):
+            nearest = _nearest_numbers(node, vectors.id_array)
+            some = f"the closest are {nearest}" if nearest else f"ids are {listed_values(vectors.id_array)}"
+            raise InputError(f"unknown id {node!r}; {some}")
+
+
+def _nearest_numbers(node: str, ids: Any) -> str:
+    """The ids that are nearest to a number, if all are numbers."""
+    import pyarrow as pa
+
+    if not pa.types.is_int64(ids.type) or not node.removeprefix("-").isdecimal():
+        return ""
+    values = np.asarray(ids)
+    order = np.argsort(np.abs(values - float(node)), kind="stable")[:3]
+    return ", ".join(str(value) for value in values[order])
 
 
 def check_table_target(output: str | None, *, force: bool) -> None:

@@ -267,6 +267,8 @@ class Model:
         )
         if missing == "error":
             request.refuse_missing()
+        if request.nodes.ids.type != store.nodes.ids.type:
+            notes.append("a new id is text, so all ids, which were whole numbers, are text from now on")
         outcome = carry_out(store, request, tolerance)
         if outcome.why and not outcome.full:
             notes.append(f"a full run is due ({outcome.why}), but the memory limit does not allow one")

@@ -12,7 +12,7 @@ from nafs._support.errors import InputError
 from nafs.graph import Graph
 from nafs.graph.ids import as_arrow, blanks_note
 from nafs.graph.ids import id_column as as_ids
-from nafs.graph.label_tables import keyed_labels
+from nafs.graph.label_tables import is_frame, keyed_labels
 from nafs.graph.node_columns import choose_id, pick, table_of, with_index
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import duckdb_connection
@@ -20,7 +20,7 @@ from nafs.readers.edges import Edges, edges_from_columns
 from nafs.readers.evidence import Evidence
 from nafs.readers.join import NodeTable, join
 from nafs.readers.mixed import encode, needs_encoding
-from nafs.readers.roles import edge_columns, label_name
+from nafs.readers.roles import edge_columns, label_name, usual_pairs
 
 
 def from_edges(
@@ -85,24 +85,40 @@ def from_edges(
     Graph(3 nodes, 2 edges, 1 features, ids 'cy', 'bob', 'ann')
     """
     check_choice("missing", missing, ("error", "zeros"))
-    listed = _edges(edges, source, target, weight)
     table = None
-    if nodes is not None:
-        table = node_table(
-            nodes,
-            listed.ids,
-            id_column,
-            features,
-            label_column,
-            "nodes",
-            text=text,
-            category=category,
-            ignore=ignore,
-        )
+    try:
+        listed = _edges(edges, source, target, weight)
+        if nodes is not None:
+            table = node_table(
+                nodes,
+                listed.ids,
+                id_column,
+                features,
+                label_column,
+                "nodes",
+                text=text,
+                category=category,
+                ignore=ignore,
+            )
+    except InputError as error:
+        if source is None and target is None and _are_swapped(edges, nodes):
+            raise type(error)(*error.parts, "; are the edges and the nodes swapped?") from None
+        raise
     separate = None
     if labels is not None:
         separate = _label_table(labels, listed.ids if table is None else table.ids)
     return join(listed, table, separate, directed=directed, self_loops=self_loops, missing=missing)
+
+
+def _are_swapped(edges: Any, nodes: Any) -> bool:
+    """Whether the frame of nodes has columns for the ends of edges, and that of edges none of usual names."""
+    if not (is_frame(edges) and is_frame(nodes)):
+        return False
+    try:
+        first, second = table_of(edges, "edges"), table_of(nodes, "nodes")
+        return not usual_pairs(first.column_names) and bool(usual_pairs(second.column_names))
+    except InputError:
+        return False
 
 
 def _label_table(labels: Any, known: Any) -> NodeTable:

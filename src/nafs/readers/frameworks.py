@@ -299,7 +299,7 @@ def _missing_values(
     """Report attributes that some nodes lack: by a note and a warning, or by an error."""
     notes, without = [], set(lacking) if missing == "zeros" else set()  # those are reported as nodes
     for name in several:
-        absent = [i for i, data in enumerate(attributes) if i not in without and data.get(name) is None]
+        absent = [i for i, data in enumerate(attributes) if i not in without and _absent(data.get(name))]
         if not absent:
             continue
         some = ", ".join(repr(names[i].as_py()) for i in absent[:3]) + (", ..." if len(absent) > 3 else "")
@@ -336,7 +336,11 @@ def _vectors(
             with np.errstate(over="ignore"):
                 matrix[i] = row
         except (TypeError, ValueError):
-            raise InputError(f"the features of node {name!r} are not numbers: {row!r}") from None
+            raise InputError(
+                f"the features of node {name!r} are not numbers: {row!r}; leave such attributes out, or put "
+                "them into a data frame with one row for each node: nafs.from_edges(edges, nodes) encodes "
+                "words, categories and dates"
+            ) from None
         if not np.isfinite(matrix[i]).all():
             raise InputError(f"the features of node {name!r} hold NaN or inf; fill them in or leave them out")
     plain = len(several) == width
@@ -347,9 +351,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
+def _absent(value: Any) -> bool:
+    """Whether the value of an attribute is missing: None, or a single NaN, as pandas writes it."""
+    return value is None or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))
+
+
 def _vector(data: dict[str, Any], several: list[str]) -> Any:
     """The features of a node, with 0 for missing attributes; ``None`` if all are missing."""
-    there = [name for name in several if data.get(name) is not None]
+    there = [name for name in several if not _absent(data.get(name))]
     if not there or (len(there) < len(several) and any(np.ndim(data[name]) for name in there)):
         return None
     return np.concatenate(

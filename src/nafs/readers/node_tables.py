@@ -69,7 +69,10 @@ def read_nodes(
         if table.named or options.header is not None or not table.text:
             raise
         # Only for an error that shows the first line as it is: perhaps a header, perhaps not.
-        _names_and_key(Table(path, replace(options, header=True)), known, id_column, renames)
+        again = Table(path, replace(options, header=True))
+        if not again.first_rows(again.columns).num_rows:
+            raise InputError(f"{path}: the table has no rows below its first line") from None
+        _names_and_key(again, known, id_column, renames)
         raise
     left_out = {str(pick(names, name, "columns to ignore", path)) for name in ignore}
     others = [name for name in names if name != key and name not in left_out]

@@ -66,7 +66,12 @@ class Table:
         for name in self.files:
             if is_pipe(name):  # callers that can read pipes have copied them
                 raise InputError(f"{name} is a pipe, which can be read only once; copy it to a file first")
-            with Path(name).open("rb"):  # a clear PermissionError or IsADirectoryError
+            if Path(name).is_dir():
+                raise InputError(
+                    f"{name} is a folder, not a table; name a file, or several by a pattern such as "
+                    f"'{name}/*.csv'"
+                )
+            with Path(name).open("rb"):  # a clear PermissionError
                 pass
         self.text = not is_parquet(self.files[0])
         if any(is_parquet(name) == self.text for name in self.files):
