@@ -228,3 +228,8 @@ def test_ids_that_become_text_are_reported():
     report = model.update(edges=([10], ["new"]), missing="zeros")
     assert any("a new id is text" in note for note in report.notes)
     assert model.ids.tolist()[0] == "10"
+
+
+def test_a_table_of_nodes_passed_as_edges_is_spotted(shop, tmp_path):
+    output = run("update", shop, "--edges", tmp_path / "nodes.csv", fails=True)
+    assert "nodes.csv has the columns of the model's nodes: is it meant for features?" in output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -110,7 +110,13 @@ def _update(
             roles = {role: column(path, role) for role in ("source", "target")}
             weighted = name == "edges" and chosen.get("weight") is not False
             roles["weight"] = column(path, "weight") if weighted else False
-            table = read_edges(path, options, **roles)
+            try:
+                table = read_edges(path, options, **roles)
+            except InputError as error:
+                if _holds_nodes(path, options, columns_of(model.recipe)):
+                    hint = f"; {path} has the columns of the model's nodes: is it meant for "
+                    raise type(error)(*error.parts, hint, Parameter("features"), "?") from None
+                raise
             remembered = all(
                 roles[end] == table.names.get(end) and end not in (overrides or {})
                 for end in ("source", "target")
@@ -135,6 +141,14 @@ def _update(
         changes["tolerance"] = tolerance
     report = model.update(**changes)
     return report, [*notes, *report.notes]
+
+
+def _holds_nodes(path: str, options: TableOptions, columns: Sequence[str] | None) -> bool:
+    """Whether a table has all the columns that the model's features were made from."""
+    try:
+        return bool(columns) and set(columns or ()) <= set(Table(path, options).columns)
+    except (InputError, OSError):
+        return False
 
 
 def _there(path: str, options: TableOptions, column: Any) -> Any:
