@@ -7,6 +7,8 @@ them. These pairs are ranked together, and the hidden edges among the first are 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ _NEAREST = 20  # pairs of each node by vectors, and by shared neighbors
 _CANDIDATES = 10_000  # the best of these pairs, by vectors and by shared neighbors
 _WORK = 2.0e10  # multiplications
 _VALUES = 1 << 20  # at a time
+_REACHED = 1 << 19  # nodes two steps away at a time
 _LEVELLED = [list(NUMBERS).index(name) for name in ("degrees", "degree difference")]
 
 
@@ -89,19 +92,27 @@ def _meeting(numbers: PairNumbers, ends: NDArray[np.int64]) -> Pairs:
     graph, n = numbers.graph, len(numbers.matrix)
     degrees = np.diff(graph.indptr)
     shares = np.where(degrees <= HUB, 1 / np.maximum(degrees, 1), 0).astype(np.float32)
+    stored = sp.csr_array((np.ones(graph.n_stored, np.float32), graph.indices, graph.indptr), shape=(n, n))
     onward = sp.csr_array((np.repeat(shares, degrees), graph.indices, graph.indptr), shape=(n, n))
-    parts, sizes = [np.empty((0, 2), np.int64)], [np.empty(0, np.float32)]
-    for end in ends:
-        neighbors = graph.indices[graph.indptr[end] : graph.indptr[end + 1]]
-        start = np.ones(len(neighbors), np.float32), neighbors, np.array([0, len(neighbors)])
-        allocated = (sp.csr_array(start, shape=(1, n)) @ onward).tocoo()
-        others, values = allocated.col.astype(np.int64), allocated.data
-        pairs = np.column_stack([np.full(len(others), end), others])
-        wanted = (others != end) & (values > 0) & ~are_edges(graph, pairs)
-        order = np.lexsort((others[wanted], -values[wanted]))[:_NEAREST]
-        parts.append(pairs[wanted][order])
-        sizes.append(values[wanted][order])
-    return np.asarray(np.concatenate(parts)[np.argsort(-np.concatenate(sizes), kind="stable")[:_CANDIDATES]])
+    from_ends = stored[ends]
+    reached = from_ends @ degrees.astype(np.float64)  # at most, by each end
+    block = (np.cumsum(reached) // _REACHED).astype(np.int64)
+    best, sizes = np.empty((0, 2), np.int64), np.empty(0, np.float32)
+    for first, last in pairwise([*np.flatnonzero(np.diff(block, prepend=-1)), len(ends)]):
+        allocated = (from_ends[first:last] @ onward).tocoo()
+        least = sizes[-1] if len(sizes) == _CANDIDATES else 0  # of those that are ahead already
+        large = np.flatnonzero(allocated.data > least)
+        rows, values = allocated.row[large], allocated.data[large]
+        pairs = np.column_stack([ends[first + rows], allocated.col[large]])
+        wanted = (pairs[:, 0] != pairs[:, 1]) & ~are_edges(graph, pairs)
+        rows, pairs, values = rows[wanted], pairs[wanted], values[wanted]
+        order = np.lexsort((pairs[:, 1], -values, rows))
+        rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+        order = order[rank < _NEAREST]
+        best, sizes = np.concatenate([best, pairs[order]]), np.concatenate([sizes, values[order]])
+        ahead = np.argsort(-sizes, kind="stable")[:_CANDIDATES]
+        best, sizes = best[ahead], sizes[ahead]
+    return best
 
 
 def _stored(numbers: PairNumbers, ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
