@@ -113,7 +113,7 @@ def draw(store: Store) -> Any:
         heights = [middle(store.together([key(name, method)])) for method in methods]
         places = np.arange(len(methods)) + (i - 1) * width
         bars = axis.bar(places, heights, width, color=colour, label=name)
-        axis.bar_label(bars, ["" if np.isnan(h) else f"{h:.2g}" for h in heights], fontsize=6.5)
+        axis.bar_label(bars, ["" if np.isnan(h) else _short(h) for h in heights], fontsize=5.5)
     axis.set_yscale("log")
     axis.set_ylabel("seconds, log scale")
     names = [method.replace(" with", "\nwith").replace(" of the", "\nof the") for method in methods]
@@ -121,6 +121,10 @@ def draw(store: Store) -> Any:
     axis.set_title("Time to embed, with the paper's number of hops for clustering")
     axis.legend()
     return figure
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2g}"
 
 
 def _write(store: Store, effort: Effort) -> list[Path]:

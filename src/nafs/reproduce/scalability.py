@@ -210,7 +210,7 @@ def draw_random(store: Store) -> Any:
     axis.set_ylabel("seconds")
     axis.set_title(f"Erdős–Rényi graphs, p = {RANDOM_P:g}: {HOPS} hops, six r, {RANDOM_FEATURES} features")
     axis.grid(alpha=0.3)
-    axis.legend(loc="lower right")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3, fontsize=8)
     return figure
 
 
