@@ -21,6 +21,7 @@ from nafs.cli.options import (
 from nafs.cli.reading import Edges, Reading, read
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
+from nafs.similarity.suggestions import has_edges
 
 FOR_LINKS = EmbeddingOptions(n_hops="auto", goal="links")
 
@@ -80,7 +81,7 @@ def suggest_links(
         links = vectors.suggest_links(
             graph, k, ids or None, score=score, n_threads=options.n_threads, progress=advance
         )
-    lonely = np.count_nonzero(np.diff(graph.adjacency.indptr) == 0)
+    lonely = graph.n_nodes - np.count_nonzero(has_edges(graph.adjacency))
     if lonely and not ids:
         nodes = "1 node without edges is" if lonely == 1 else f"{lonely:,} nodes without edges are"
         run.notes.append(f"{nodes} not suggested; name {'it' if lonely == 1 else 'them'} with --node")

@@ -16,8 +16,8 @@ from nafs.model.store import Store
 from nafs.model.undo import Undo, uninterrupted
 from nafs.smoothing import _kernel
 
-# An update rounds float32 values once per hop; errors of up to 1.3e-8 of a row's largest value per hop and
-# update were measured where all updates of a node move it in the same direction. So they stay below 5e-6.
+# An update rounds float32 values once per hop, by about 1e-8 of a row's largest value; in the worst case all
+# updates of a node move it in the same direction. So the sum stays well below 1e-5.
 MOST_ROUNDINGS = 300  # hops of all updates since the last full run
 
 
