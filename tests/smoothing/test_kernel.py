@@ -16,7 +16,19 @@ from nafs.smoothing.hops import Hops
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
-CALL = {"begin", "end", "state", "following", "owing", "postpone", "parts", "sums", "sums_before", "computed"}
+CALL = {
+    "begin",
+    "end",
+    "state",
+    "following",
+    "owing",
+    "opening",
+    "postpone",
+    "parts",
+    "sums",
+    "sums_before",
+    "computed",
+}
 
 
 @pytest.fixture
@@ -68,7 +80,12 @@ def call():
         {"owing": True, "postpone": True},
         {"postpone": True, "distances": np.zeros((3, 1), np.float32)},
         {"postpone": True, "following": None},
-        {"postpone": True, "state": None},
+        {"postpone": True, "state": None, "sums": np.zeros((3, 2))},
+        {"postpone": True, "state": None, "weighting": _kernel.Weighting.last},
+        {"owing": True, "state": None},
+        {"opening": True, "state": None},
+        {"opening": True, "postpone": True},
+        {"opening": True, "parts": np.zeros((3, 2))},
         {"owing": True, "sums": np.zeros((3, 2))},
         {"owing": False, "sums_before": np.zeros((3, 2))},
         {"computed": True},

@@ -11,7 +11,8 @@ The plan selects one of three strategies:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from nafs._support.budget import show_bytes
 from nafs._support.errors import MemoryLimitError, Parameter
 from nafs.engines import cached
 from nafs.engines.base import Plan, Problem, Result
+from nafs.engines.meanwhile import meanwhile, touch
 from nafs.engines.progress import ProgressCallback, Report
 from nafs.graph import Features
 from nafs.smoothing import _kernel
@@ -101,19 +103,25 @@ class MemoryEngine:
                 if matrix is not None:
                     return Result(matrix.astype(problem.dtype, copy=False))
                 report.expect(len(method.r))
-            order = _order(problem) if plan.ordered else None
-            arranged = None
-            if order is not None and plan.arranged:
-                arranged = features.take(order.nodes[: plan.arranged])
             out = np.empty((n, method.n_columns(features.shape[1])), np.float32)
             layout = Layout(n, features.shape[1], plan.group, problem.resources.state_dtype)
             workspace = Workspace(layout, method)
+            order = arranged = None
+            if plan.ordered:
+                with meanwhile(*_preparations(problem, plan, features, out, workspace)):
+                    order = _order(problem)
+                if plan.arranged:
+                    arranged = features.take(order.nodes[: plan.arranged])
             for first in range(0, len(method.r), plan.group):
                 r = method.r[first : first + plan.group]
                 hops = _hops(problem, features, r, workspace, order, arranged)
                 for k in range(method.n_hops + 1):
-                    last = k == method.n_hops and keeps_sum
-                    hops.advance(keep_state=not last, postpone=k < method.n_hops, tick=report.ticker(k, r))
+                    left = method.n_hops - k
+                    hops.advance(
+                        keep_state=left > 0 or not keeps_sum,
+                        postpone=k == 0 < left or left % 2 == 1,  # hops are weighed two at a time
+                        tick=report.ticker(k, r),
+                    )
                 hops.write(out, first)
                 del hops  # frees its memory before the next one is built
             del workspace, arranged  # before the result is copied to half precision
@@ -209,6 +217,18 @@ def _arranged_rows(problem: Problem, group: int) -> int:
     if problem.size.sparse:
         return 0
     return max(0, limit - _needed(problem, group, ordered=True)) * n // problem.size.nbytes
+
+
+def _preparations(
+    problem: Problem, plan: Plan, features: Features, out: NDArray[np.float32], workspace: Workspace
+) -> list[Callable[[], object]]:
+    """What a second thread can do while the order is found, within the memory of the plan."""
+    if problem.resources.threads == 1:
+        return []
+    fresh = [out.reshape(-1).view(np.uint8), *workspace.buffers]
+    nbytes = problem.held + order_nbytes(problem.graph)[0] + sum(array.nbytes for array in fresh)
+    touches = [partial(touch, array) for array in fresh] if nbytes <= plan.nbytes else []
+    return [*touches, lambda: features.norms]
 
 
 def _order(problem: Problem) -> Order:

@@ -34,6 +34,7 @@ class HopKernel:
         state: NDArray[Any] | None = None,
         following: NDArray[Any] | None = None,
         owing: bool = False,
+        opening: bool = False,
         postpone: bool = False,
         parts: NDArray[np.float64] | None = None,
         sums: NDArray[np.float64] | None = None,

@@ -82,6 +82,11 @@ class Workspace:
         keeps_sum = weighting_named(method.weighting).keeps_sum
         self._sum = aligned_bytes(rows * stride * 4, allocate) if keeps_sum else None
 
+    @property
+    def buffers(self) -> list[NDArray[np.uint8]]:
+        """Its memory, not touched yet."""
+        return self._states if self._sum is None else [*self._states, self._sum]
+
     def states(self, layout: Layout) -> list[NDArray[np.float32]]:
         """The two states, for a layout no larger than the one allocated for."""
         return [_as_rows(buffer, layout, layout.state_dtype) for buffer in self._states]
@@ -194,6 +199,11 @@ class Hops:
         self._can_postpone = state_dtype == "float32" and not keep_distances
         self._can_postpone &= weighting.keeps_sum or measure
         self._owed: dict[str, Any] | None = None
+        # Hop 0 is the features themselves, which the hop that weighs it reads anyway.
+        centred = distance is not None and distance.centred
+        self._can_open_later = self._can_postpone and weighting.keeps_sum and not features.is_sparse
+        self._can_open_later &= not centred
+        self._unopened = False
         self.distances = np.empty((n, groups), np.float32) if keep_distances else None
         self._bound: dict[str, Any] = {
             "indptr": rows.indptr,
@@ -208,7 +218,7 @@ class Hops:
             "centres": self._centres,
             "centre_norms": centre_norms,
             "component": component,
-            "centred": distance is not None and distance.centred,
+            "centred": centred,
             **_feature_arrays(features, arranged),
             "x_norms": norms,
             "sum": running,
@@ -239,7 +249,8 @@ class Hops:
         postpone : bool
             The embedding at this hop is not needed. Its distances and its share of the sum may then be left
             to the next hop, which reads the features and the sum once for both: ``parts`` are filled, and
-            ``sums`` read, by the next hop. The bits are the same.
+            ``sums`` read, by the next hop. Those of hop 0 may be left to the first hop that is not postponed.
+            The bits are the same.
         keep_state : bool
             ``False`` for the last hop, whose state is not needed, saves writing it.
         parts, sums : ndarray of shape (n, 2 * len(r)), optional
@@ -252,10 +263,19 @@ class Hops:
         state = self._state if self.hop >= 0 else None
         following = self._next if keep_state else None
         owed, self._owed = self._owed, None
-        postpone = postpone and self._can_postpone and owed is None and self.hop >= 0
         call: dict[str, Any] = {"parts": parts, "sums": sums, **(owed or {})}
+        if self.hop < 0:
+            postpone = postpone and self._can_open_later and parts is None and sums is None
+            self._unopened = postpone
+        else:
+            postpone = postpone and self._can_postpone and owed is None
+        opening = self._unopened and not postpone
+        if opening:
+            self._unopened = False
         if postpone:
-            call, self._owed = {}, {"parts_before": parts, "sums_before": sums}
+            call = {}
+            if self.hop >= 0:
+                self._owed = {"parts_before": parts, "sums_before": sums}
         for begin, end in self.blocks:
             self._kernel.run(
                 begin,
@@ -263,6 +283,7 @@ class Hops:
                 state=state,
                 following=following,
                 owing=owed is not None,
+                opening=opening,
                 postpone=postpone,
                 **call,
             )

@@ -78,11 +78,12 @@ class HopKernel {
   }
 
   // Rows begin..end of a hop. With `postpone` only the state is computed; the next hop, which is then
-  // `owing`, weighs both and has the `..._before` of this one. If `computed`, `next` is the state that an
+  // `owing`, weighs both and has the `..._before` of this one. A postponed hop 0 is weighed by the first hop
+  // that is weighed, which is then `opening`. If `computed`, `next` is the state that an
   // earlier call computed while it measured parts, and is weighed by the sums.
-  void run(int64_t begin, int64_t end, Maybe<State> state, Maybe<State> next, bool owing, bool postpone,
-           Maybe<Matrix<double>> parts, Maybe<Matrix<const double>> sums, Maybe<Matrix<double>> parts_before,
-           Maybe<Matrix<const double>> sums_before, bool computed) const {
+  void run(int64_t begin, int64_t end, Maybe<State> state, Maybe<State> next, bool owing, bool opening,
+           bool postpone, Maybe<Matrix<double>> parts, Maybe<Matrix<const double>> sums,
+           Maybe<Matrix<double>> parts_before, Maybe<Matrix<const double>> sums_before, bool computed) const {
     Hop hop = hop_;
     require(0 <= begin && begin <= end && end <= n_, "rows outside the graph");
     hop.begin = begin, hop.end = end;
@@ -114,13 +115,18 @@ class HopKernel {
       const int64_t bytes = half ? 2 : 4;
       hop.stream = stream_ && reinterpret_cast<uintptr_t>(hop.next) % 32 == 0 && stride * bytes % 32 == 0;
     }
-    require(!(owing || postpone) || (state && !hop.half && !hop.distances && owing != postpone),
+    require(!(owing || opening || postpone) || (!hop.half && !hop.distances && !(owing && postpone)),
             "only hops of float32 states, whose distances are not asked for, can be postponed, by one hop");
+    require(!owing || state, "hop 0 has none before it");
+    const bool plain = hop.x.rows && hop.sum && !hop.centred && !parts && !sums;
+    require((!opening && (state || !postpone)) || plain,
+            "hop 0 is postponed only for a sum of dense features");
+    require(!opening || (state && !postpone), "hop 0 is weighed by a later hop");
     require(!postpone || next, "a postponed hop needs next");
     require(!computed || (next && sums && !hop.half && hop.sum), "only a float32 state with sums is weighed");
     require(owing ? !parts == !parts_before && !sums == !sums_before : !parts_before && !sums_before,
             "two hops at once need parts or sums of both");
-    hop.postpone = postpone, hop.owing = owing, hop.computed = computed;
+    hop.postpone = postpone, hop.owing = owing, hop.opening = opening, hop.computed = computed;
     nb::gil_scoped_release release;
     active->hop(hop);
   }
@@ -196,10 +202,10 @@ void bind_hops(nb::module_& m) {
            "distance"_a.noconvert() = Distance::none, "weighting"_a.noconvert() = Weighting::last,
            "floor"_a = 0.0f, "stream"_a = false, "threads"_a = 1)
       .def("run", &HopKernel::run, "begin"_a, "end"_a, nb::kw_only(), "state"_a.noconvert().none() = nothing,
-           "following"_a.noconvert().none() = nothing, "owing"_a = false, "postpone"_a = false,
-           "parts"_a.noconvert().none() = nothing, "sums"_a.noconvert().none() = nothing,
-           "parts_before"_a.noconvert().none() = nothing, "sums_before"_a.noconvert().none() = nothing,
-           "computed"_a = false,
+           "following"_a.noconvert().none() = nothing, "owing"_a = false, "opening"_a = false,
+           "postpone"_a = false, "parts"_a.noconvert().none() = nothing,
+           "sums"_a.noconvert().none() = nothing, "parts_before"_a.noconvert().none() = nothing,
+           "sums_before"_a.noconvert().none() = nothing, "computed"_a = false,
            "Compute rows begin..end of one hop and add them to the running weighted sum.")
       .def("write", &HopKernel::write, "begin"_a, "end"_a, nb::kw_only(),
            "state"_a.noconvert().none() = nothing, "out"_a.noconvert(), "ensemble"_a.noconvert(), "apart"_a,

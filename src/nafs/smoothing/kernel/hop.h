@@ -72,11 +72,12 @@ struct Hop {
   int64_t sum_stride = 0;
   // A hop may leave its distances and its share of the sum to the next hop, which reads the features and the
   // sum once for both.
-  bool postpone = false;       // this hop only computes its state
-  bool owing = false;          // the previous hop did, so this one weighs `state` as well
-  bool computed = false;       // `next` holds the state of this hop already, which is only weighed
-  float* total = nullptr;      // [n][groups] running sum of weights
-  float* peak = nullptr;       // [n][groups] largest distance so far (Euclidean softmax)
+  bool postpone = false;   // this hop only computes its state
+  bool owing = false;      // the previous hop did, so this one weighs `state` as well
+  bool opening = false;    // hop 0 did, so its state is computed again from the features and weighed first
+  bool computed = false;   // `next` holds the state of this hop already, which is only weighed
+  float* total = nullptr;  // [n][groups] running sum of weights
+  float* peak = nullptr;   // [n][groups] largest distance so far (Euclidean softmax)
   float* distances = nullptr;  // [n][groups] D_i(k), or null
   // Where these columns are a panel of a wider matrix, the distances take two passes.
   double* parts = nullptr;         // [n][groups][2] first pass: dot and square of this panel

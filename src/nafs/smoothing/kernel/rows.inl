@@ -5,18 +5,19 @@
 // over explicit lanes that are counted from the first feature of its r. No fast-math.
 
 constexpr int64_t kChunk = 64;          // rows handed to a thread at a time
-constexpr int64_t kBatch = 4;           // rows whose distances are computed together
+constexpr int64_t kBatch = 2;           // rows whose distances are computed together
 constexpr int64_t kFeaturesAhead = 8;   // rows of x in scattered order are prefetched this far ahead
 constexpr int64_t kBatchFloats = 2048;  // ... as long as they fit in the first-level cache
 
-// Buffers of one thread: `batch` rows of z, and how each enters the sum: keep and weight, at the previous hop
-// where that is owed, and at this one.
+// Buffers of one thread: `batch` rows of z, how each enters the sum (keep and weight, at the previous hop
+// where that is owed, and at this one), and a row of hop 0.
 struct Batch {
   int64_t padded, rows, floats;
   explicit Batch(const Hop& hop)
       : padded((hop.features * hop.groups + 15) / 16 * 16),
         rows(std::max<int64_t>(1, std::min(kBatch, kBatchFloats / padded))),
-        floats((padded + (4 * hop.groups + 15) / 16 * 16) * rows) {}
+        floats((padded + (4 * hop.groups + 15) / 16 * 16) * rows + padded) {}
+  float* opening(float* buffer) const { return buffer + floats - padded; }
 };
 
 // The distance of row z of one hop: measured into `parts`, or turned into how the row enters the sum.
@@ -49,8 +50,20 @@ inline void state_row(const Hop& hop, int64_t i, float* z) {
     gather_row<false, State>(hop, i, z);
 }
 
+// Start the sum of row i with hop 0, whose state is computed again in z.
+inline void open_row(const Hop& zero, int64_t i, float* z) {
+  first_row(zero, i, z);
+  for (int64_t g = 0; g < zero.groups; ++g) {
+    float step[2];
+    weigh_row(zero, i, g, z + g * zero.features, nullptr, nullptr, step);
+    accumulate(z + g * zero.features, step[0], step[1], zero.sum + i * zero.sum_stride + g * zero.features,
+               zero.features);
+  }
+}
+
 template <typename State>
-void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, float* buffer) {
+void hop_batch(const Hop& hop, const Hop& zero, const Batch& batch, int64_t top, int64_t bottom,
+               float* buffer) {
   const int64_t width = hop.features * hop.groups;
   float* steps = buffer + batch.padded * batch.rows;
   const bool sums_up = hop.weighting != Weighting::last && !hop.postpone && !hop.parts;
@@ -73,13 +86,15 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
     if (sums_up) prefetch_row<0>(hop.sum + i * hop.sum_stride, width * 4);
     if (reads_features && !far) prefetch_row<0>(hop.x_row(i), hop.features * 4);
   }
-  for (int64_t i = top; !hop.postpone && i < bottom; ++i)
+  for (int64_t i = top; !hop.postpone && i < bottom; ++i) {
+    if (hop.opening) open_row(zero, i, batch.opening(buffer));
     for (int64_t g = 0; g < hop.groups; ++g) {
       float* step = steps + 4 * ((i - top) * hop.groups + g);
       const int64_t column = g * hop.features;
       if (hop.owing) weigh_row(hop, i, g, row_before(i) + column, hop.parts_before, hop.sums_before, step);
       weigh_row(hop, i, g, row_of(i) + column, hop.parts, hop.sums, step + 2);
     }
+  }
   for (int64_t i = top; i < bottom; ++i) {
     const float* z = row_of(i);
     for (int64_t g = 0; sums_up && g < hop.groups; ++g) {
@@ -98,6 +113,8 @@ void hop_batch(const Hop& hop, const Batch& batch, int64_t top, int64_t bottom, 
 template <typename State>
 void hop_rows(const Hop& hop) {
   const Batch batch(hop);
+  Hop zero = hop;
+  zero.state = nullptr;
   const int64_t chunks = (hop.end - hop.begin + kChunk - 1) / kChunk;
   float* buffers = static_cast<float*>(std::aligned_alloc(64, sizeof(float) * batch.floats * hop.threads));
   if (!buffers) throw std::bad_alloc();
@@ -108,7 +125,7 @@ void hop_rows(const Hop& hop) {
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       const int64_t begin = hop.begin + chunk * kChunk, end = std::min(begin + kChunk, hop.end);
       for (int64_t top = begin; top < end; top += batch.rows)
-        hop_batch<State>(hop, batch, top, std::min(top + batch.rows, end), buffer);
+        hop_batch<State>(hop, zero, batch, top, std::min(top + batch.rows, end), buffer);
     }
 #if defined(__SSE__)
     _mm_sfence();
