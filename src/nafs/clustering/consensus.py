@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
@@ -159,6 +160,7 @@ class ClusterSearch:
     (array([20, 20, 20]), 1.0)
     """
 
+    @one_blas_thread()
     def __init__(
         self,
         sweep: Iterable[tuple[int, NDArray[Any]]],
@@ -201,6 +203,7 @@ class ClusterSearch:
         if not self.hops:
             raise InputError("there is no embedding to cluster")
 
+    @one_blas_thread()
     def number_curve(self, seed: int = 0) -> dict[int, float]:
         """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
         chosen = self._some_hops()
@@ -238,6 +241,7 @@ class ClusterSearch:
         )
         return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
 
+    @one_blas_thread()
     def consensus(self, n_clusters: int, seed: int = 0) -> Clustering:
         """The clusters that most candidates agree on.
 

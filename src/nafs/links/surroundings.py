@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
+
 _NEAREST = 10
 _COMPARISONS = 50_000_000  # cosines of all nodes together
 _FEWEST = 500  # nodes that each node is compared with
@@ -48,14 +50,12 @@ class Surroundings:
 
     def of(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The mean cosine of each node with the ten nodes nearest to it, itself left out."""
-        from threadpoolctl import threadpool_limits
-
         count = min(_NEAREST, len(self.compared) - 1)
         means = np.zeros(len(nodes))
         if count < 1:
             return means
         step = max(1, _VALUES // max(self._axes.shape))
-        with threadpool_limits(1, "blas"):  # the bits do not depend on the number of threads
+        with one_blas_thread():
             for top in range(0, len(nodes), step):
                 block = nodes[top : top + step]
                 cosines = self._units(block) @ self._axes

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
 from nafs.links.head import NUMBERS, LinkHead, PairNumbers
 from nafs.links.pairs import HUB, Pairs, are_edges
 
@@ -65,14 +66,12 @@ def hidden_among_first(numbers: PairNumbers, head: LinkHead, hidden: Pairs) -> d
 
 def _similar(numbers: PairNumbers, ends: NDArray[np.int64], linked: NDArray[np.bool_]) -> Pairs:
     """Each end and the nodes with the most similar vectors, without edges."""
-    from threadpoolctl import threadpool_limits
-
     n, width = numbers.matrix.shape
     step = max(1, _VALUES // max(width, len(ends)))
     near, best = np.zeros((len(ends), 0), np.int64), np.zeros((len(ends), 0), np.float32)
     own = _units(numbers.matrix[ends])
     rows, columns = _stored(numbers, ends)
-    with threadpool_limits(1, "blas"):  # the bits do not depend on the number of threads
+    with one_blas_thread():
         for top in range(0, n, step):
             cosines = own @ _units(numbers.matrix[top : top + step]).T
             cosines[:, ~linked[top : top + step]] = -np.inf

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from nafs._support.blas import one_blas_thread
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.errors import MemoryLimitError
 from nafs.clustering import ClusterSearch
@@ -99,6 +100,7 @@ class Decision:
         ]
 
 
+@one_blas_thread()
 def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Decision:
     """Resolve the settings of a job, and plan its run.
 
@@ -144,6 +146,7 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
     return Decision(job, choice, problem, choose_plan(problem))
 
 
+@one_blas_thread()
 def search_clusters(job: Job) -> ClusterSearch:
     """Embeddings of one sweep over several numbers of hops, ready to be clustered with any seed."""
     job, *_ = with_structure(job)

@@ -7,18 +7,13 @@ rows.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError
 from nafs.graph import Features, read_features
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
 
 REDUCTIONS = ("svd", "random")
 _ITERATIONS = 5
@@ -70,14 +65,6 @@ def find_directions(
     return leading_directions(features, min(n_columns, n), seed)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    """The BLAS of NumPy. Looking for it takes longer than many a reduction, so that is done once."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
 def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray[np.float32]:
     """The leading right singular directions of the features, one per column.
 
@@ -92,7 +79,7 @@ def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray
     step = max(1, _VALUES // max(width, features.values.size // n))
     unit = np.float32(1 / (features.largest or 1))  # squares of 1e30 would overflow
     axes = rng.standard_normal((f, width), dtype=np.float32)
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         for turn in range(_ITERATIONS):
             products = np.zeros((f, width))
             for top in range(0, len(sample), step):
@@ -109,7 +96,7 @@ def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray
 
 def projected(features: Features, directions: NDArray[np.float32]) -> Features:
     """The features along some directions."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         return read_features(features.project(directions))
 
 

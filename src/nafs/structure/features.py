@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
 from nafs._support.budget import check_limit, left_now
 from nafs._support.errors import InputError, MemoryLimitError
 from nafs._support.scratch import scratch_in
@@ -142,11 +143,9 @@ def _project(
     table: NDArray[np.float16], hashes: NDArray[np.uint64], fixed: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Rows along the leading directions of the centred table."""
-    from threadpoolctl import threadpool_limits
-
     n = len(table)
     features = np.empty((n, fixed.shape[1]), np.float32)
-    with threadpool_limits(1, "blas"):  # a fixed order of summation, whatever the number of threads
+    with one_blas_thread():
         mean, directions = _leading_directions(table, hashes, fixed)
         for top in range(0, n, _ROWS):
             rows = table[top : top + _ROWS].astype(np.float32)
