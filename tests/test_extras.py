@@ -47,6 +47,10 @@ def test_a_missing_package_is_named_with_its_extra():
         "nafs.from_edges((['a'], ['b']))": "needs duckdb: pip install 'nafs[files]'",
         "nafs.pictures.plot_map(nafs.embed(graph, n_hops=1))": "pip install 'nafs[plot]'",
         "nafs.embed(graph, n_hops=1, engine='dask')": "pip install 'nafs[dask]'",
+        "nafs.embed(graph, n_hops=1).to_polars()": "to_polars() needs polars: pip install polars",
+        "nafs.embed(graph, n_hops=1).to_pandas()": "to_pandas() needs pandas: pip install pandas",
+        "nafs.cluster(graph, 2).to_pandas()": "to_pandas() needs pandas: pip install pandas",
+        "nafs.embed(graph, n_hops=1).classify().to_pandas()": "to_pandas() needs pandas: pip install pandas",
     }
     run = without_extras(f"""
 for case in {list(cases)}:

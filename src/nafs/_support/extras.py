@@ -8,8 +8,8 @@ from typing import Any
 from nafs._support.errors import MissingExtraError
 
 
-def require(module: str, purpose: str, extra: str) -> Any:
-    """Import an optional package, or say what needs it and how to install it.
+def require(module: str, purpose: str, extra: str | None = None) -> Any:
+    """Import an optional package, or say what needs it and how to install it: by an extra, or by its name.
 
     Examples
     --------
@@ -24,7 +24,8 @@ def require(module: str, purpose: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != module:  # it is installed, but broken
             raise
-        raise MissingExtraError(f"{purpose} needs {module}: pip install 'nafs[{extra}]'") from None
+        wanted = module if extra is None else f"'nafs[{extra}]'"
+        raise MissingExtraError(f"{purpose} needs {module}: pip install {wanted}") from None
 
 
 def lance() -> Any:

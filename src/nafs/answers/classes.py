@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, Parameter
+from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
@@ -94,6 +95,7 @@ class Classification:
 
     def to_pandas(self) -> Any:
         """The same as a pandas data frame."""
+        require("pandas", "to_pandas()")
         return self.to_arrow().to_pandas()
 
 

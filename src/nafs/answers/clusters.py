@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.clustering import Clustering
 from nafs.clustering.description import Cluster, NodeFacts, describe_clusters
@@ -60,6 +61,7 @@ class Clusters:
 
     def to_pandas(self) -> Any:
         """The same as a pandas data frame."""
+        require("pandas", "to_pandas()")
         return self.to_arrow().to_pandas()
 
     def description(self) -> Any:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nafs._support.budget import left_of, parse_memory
 from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
+from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.answers import Classification, Clusters, classify, clusters_of
 from nafs.clustering import ClusterSearch
@@ -366,15 +367,13 @@ class Embedding:
 
     def to_pandas(self) -> Any:
         """A pandas data frame with the ids as index and one column per dimension."""
-        import pandas
-
+        pandas = require("pandas", "to_pandas()")
         columns = [f"e{i}" for i in range(self.matrix.shape[1])]
         return pandas.DataFrame(self.matrix, index=pandas.Index(self.ids, name="id"), columns=columns)
 
     def to_polars(self) -> Any:
         """A polars data frame: id, label if any, and one column per dimension."""
-        import polars
-
+        polars = require("polars", "to_polars()")
         return polars.from_arrow(self.to_arrow("columns"))
 
     def write(
