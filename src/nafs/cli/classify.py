@@ -8,7 +8,7 @@ from nafs.answers import width_for_classes
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command
 from nafs.cli.options import Force, TableFile, TablePrinting, beside, check_learning
-from nafs.cli.reading import Edges, Reading, read, with_own_columns
+from nafs.cli.reading import Edges, Reading, read, with_own_names
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
 from nafs.readers.summary import counted
@@ -55,9 +55,7 @@ def classify(
     with run.stage("classify"):
         answer = embedding.classify()
     run.notes += answer.notes
-    table = answer.to_arrow()
-    if output is not None:
-        table = with_own_columns(run, table, reading, output)
+    table = with_own_names(run, answer.to_arrow(), graph, reading, output)
     show_table(run, table, output, force=force)
 
 

@@ -11,7 +11,7 @@ from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
 from nafs.cli.flags import command, flag, text_flag
 from nafs.cli.options import OUTPUT, Force, TableFile, TablePrinting, beside, check_learning
-from nafs.cli.reading import Edges, Reading, read, with_own_columns
+from nafs.cli.reading import Edges, Reading, read, with_own_names
 from nafs.cli.similar import check_table_target, show_table, whole_table
 from nafs.embedding import embed
 
@@ -87,7 +87,7 @@ def cluster(
         show_table(run, answer.description(), described, force=force)
         return
     assert described is not None
-    table = with_own_columns(run, answer.to_arrow(), reading, output)
+    table = with_own_names(run, answer.to_arrow(), graph, reading, output)
     run.notes.append(f"{described} describes the {len(answer.described)} clusters")
     with whole_table(answer.description(), described, force=force):  # both files appear, or none
         show_table(run, table, output, force=force)

@@ -20,7 +20,7 @@ from nafs.cli.options import MemoryLimit
 from nafs.datasets.catalog import CATALOG
 from nafs.graph import Graph
 from nafs.readers import read_graph
-from nafs.readers.joined import joined
+from nafs.readers.joined import joined, with_id_name
 from nafs.readers.spool import is_pipe, renamed, spool, with_names
 from nafs.readers.tables import TableOptions
 from nafs.writers.tables import TEXT
@@ -242,8 +242,11 @@ def table_options(reading: Reading) -> TableOptions:
     return TableOptions(reading.delimiter, reading.header, reading.comment)
 
 
-def with_own_columns(run: Run, answers: Any, reading: Reading, output: str) -> Any:
-    """The answers beside the columns of the table that the features came from."""
+def with_own_names(run: Run, answers: Any, graph: Graph, reading: Reading, output: str | None) -> Any:
+    """The answers with ids named as in the table of the features; in a file, beside its other columns."""
+    answers = with_id_name(answers, graph.column_names.get("id_column", answers.column_names[0]))
+    if output is None:
+        return answers
     if reading.features is not None and (reading.features == "-" or is_pipe(reading.features)):
         run.notes.append("the features came from a pipe, so their columns are not repeated in the output")
         return answers

@@ -155,4 +155,6 @@ def whole_table(table: Any, path: str, *, force: bool) -> Iterator[None]:
 
 
 def _show(value: object) -> str:
+    if value is None:
+        return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)

@@ -174,8 +174,7 @@ def read_graph(
             if bounds is None or not type(error).__module__.startswith(("duckdb", "_duckdb")):
                 raise
             raise explain(error, path, text=True) from None
-        key = None if features_table is None else features_table.key
-        graph.column_names = listed.names | ({} if key is None else {"id_column": key})
+        graph.column_names = listed.names | graph.column_names
         return graph
 
     with one_database(), readable(edges, features, labels, folder=scratch_dir) as (paths, original):
@@ -379,7 +378,7 @@ def _with_tables(graph: Graph, nodes: Any, missing: str) -> Graph:
     ids = graph.id_array if graph.has_ids else None
     notes = list(graph.notes)
     joined = attach(graph.adjacency, features, labels, notes, ids, missing)
-    return Graph(
+    whole = Graph(
         graph.adjacency,
         graph.features if joined.features is None else joined.features,
         ids=joined.id_array if joined.has_ids else None,
@@ -387,3 +386,5 @@ def _with_tables(graph: Graph, nodes: Any, missing: str) -> Graph:
         feature_names=graph.feature_names if joined.features is None else joined.feature_names,
         notes=dict.fromkeys(joined.notes),
     )
+    whole.column_names = joined.column_names
+    return whole

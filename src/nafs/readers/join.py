@@ -110,7 +110,7 @@ def join(
         feature_names=names,
         notes=[whole_line(line, nodes, labels), *notes],
     )
-    return graph if nodes is None else balanced(graph, nodes.encoder, nodes.where)
+    return graph if nodes is None else _finished(graph, nodes)
 
 
 def whole_line(edges: str, *tables: NodeTable | None) -> str:
@@ -156,7 +156,15 @@ def attach(
         known = _labels_for(names, labels, notes)
     notes += isolated_note(adjacency)
     graph = Graph(adjacency, features, ids=ids, labels=known, feature_names=feature_names, notes=notes)
-    return graph if nodes is None else balanced(graph, nodes.encoder, nodes.where)
+    return graph if nodes is None else _finished(graph, nodes)
+
+
+def _finished(graph: Graph, nodes: NodeTable) -> Graph:
+    """The graph with balanced features, and the name of the id column."""
+    graph = balanced(graph, nodes.encoder, nodes.where)
+    if nodes.key is not None:
+        graph.column_names = {"id_column": nodes.key}
+    return graph
 
 
 def without_features(where: str, ids: Any, n: int, missing: str, notes: list[str], hint: str = "") -> None:

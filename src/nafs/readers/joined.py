@@ -53,16 +53,38 @@ def joined(
     for name in rows.column_names:
         kind = rows.schema.field(name).type
         if name == key:
-            columns[name] = ids
+            columns[name if table.named else answers.column_names[0]] = ids
         else:
             values = pa.chunked_array([*rows[name].chunks, pa.nulls(missing, kind)])
             columns[name] = typed(values, as_written=as_written) if table.text else values
+    whole = _beside(columns, answers)
+    return whole.rename_columns(["" if name == table.blank else name for name in whole.column_names])
+
+
+def with_id_name(answers: Any, name: str) -> Any:
+    """The answers, with their ids under the name that the user's own table has for them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nafs.readers.joined import with_id_name
+    >>> with_id_name(pa.table({"id": [7], "label": ["a"]}), "user").column_names
+    ['user', 'label']
+    """
+    return _beside({name: answers.column(0)}, answers)
+
+
+def _beside(columns: dict[str, Any], answers: Any) -> Any:
+    """A table of the columns and, after them, the answers; a name that is taken gets a prefix."""
+    import pyarrow as pa
+
+    whole = dict(columns)
     for name in answers.column_names[1:]:
         free = name
-        while free in columns:
+        while free in whole:
             free = f"nafs_{free}"
-        columns[free] = answers[name]
-    return pa.table({"" if name == table.blank else name: column for name, column in columns.items()})
+        whole[free] = answers[name]
+    return pa.table(whole)
 
 
 def _key_of(rows: Any, ids: Any) -> str | None:

@@ -1,0 +1,70 @@
+"""Answers about nodes, printed and written: the same names in both."""
+
+import csv
+import io
+import json
+
+import pytest
+from command import run
+
+NODES = 30
+
+
+def write_tables(place, key):
+    """A ring of two halves, each with its own word and two labels."""
+    nodes = [f"n{i},{'red' if i < NODES // 2 else 'blue'},{i % 7}" for i in range(NODES)]
+    (place / "nodes.csv").write_text("\n".join([f"{key},colour,size", *nodes]))
+    edges = [f"n{i},n{(i + step) % NODES}" for i in range(NODES) for step in (1, 2)]
+    (place / "edges.csv").write_text("\n".join(["source,target", *edges]))
+    labels = [f"n{i},{'x' if i < NODES // 2 else 'y'}" for i in range(0, NODES, 3)]
+    (place / "few.csv").write_text("\n".join(["id,kind", *labels]))
+
+
+def classified(place, capsys, key):
+    write_tables(place, key)
+    words = ("classify", "edges.csv", "-f", "nodes.csv", "--labels", "few.csv", "--hops", "2")
+    assert run(*words, "--json") == 0
+    records = json.loads(capsys.readouterr().out)
+    assert run(*words, "--csv", "-q") == 0
+    header, *lines = csv.reader(io.StringIO(capsys.readouterr().out))
+    assert run(*words, "-o", "out.csv", "-q") == 0
+    with (place / "out.csv").open() as file:
+        written = list(csv.DictReader(file))
+    assert [record[key] for record in records] == [row[key] for row in written]
+    assert list(records[0]) == header
+    assert [line[0] for line in lines] == [row[key] for row in written]
+    assert set(header) <= set(written[0])
+    return header
+
+
+def test_printed_ids_have_the_name_that_the_file_has(place, capsys):
+    assert classified(place, capsys, "user") == ["user", "predicted", "probability", "label"]
+
+
+def test_ids_with_the_name_of_an_answer_keep_it(place, capsys):
+    assert classified(place, capsys, "predicted") == ["predicted", "nafs_predicted", "probability", "label"]
+
+
+def test_ids_without_a_name_are_called_id(place, capsys):
+    write_tables(place, "user")
+    (place / "nodes.csv").write_text((place / "nodes.csv").read_text().partition("\n")[2])
+    words = ("classify", "edges.csv", "-f", "nodes.csv", "--labels", "few.csv", "--hops", "2")
+    assert run(*words, "--json") == 0
+    assert json.loads(capsys.readouterr().out)[0]["id"] == "n0"
+    assert run(*words, "-o", "out.jsonl", "-q") == 0
+    written = json.loads((place / "out.jsonl").read_text().splitlines()[0])
+    assert list(written) == ["id", "column2", "column3", "predicted", "probability", "label"]
+
+
+@pytest.mark.parametrize("edges", ["edges.mtx", "g"])
+def test_nodes_of_a_matrix_or_a_saved_graph_are_named_by_the_table(place, capsys, edges):
+    write_tables(place, "user")
+    if edges == "g":
+        assert run("convert", "edges.csv", "g", "-q") == 0
+    else:
+        rows = [f"{i + 1} {(i + step) % NODES + 1}" for i in range(NODES) for step in (1, 2)]
+        head = "%%MatrixMarket matrix coordinate pattern general"
+        (place / "edges.mtx").write_text("\n".join([head, f"{NODES} {NODES} {len(rows)}", *rows]) + "\n")
+    words = ("classify", edges, "-f", "nodes.csv", "--labels", "few.csv", "--hops", "2", "--json")
+    assert run(*words) == 0
+    assert json.loads(capsys.readouterr().out)[0]["user"] == "n0"
