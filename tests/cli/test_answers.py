@@ -68,3 +68,31 @@ def test_nodes_of_a_matrix_or_a_saved_graph_are_named_by_the_table(place, capsys
     words = ("classify", edges, "-f", "nodes.csv", "--labels", "few.csv", "--hops", "2", "--json")
     assert run(*words) == 0
     assert json.loads(capsys.readouterr().out)[0]["user"] == "n0"
+
+
+def test_clusters_are_described_for_people_and_listed_by_node_for_programs(place, capsys):
+    write_tables(place, "user")
+    words = ("cluster", "edges.csv", "-f", "nodes.csv", "-k", "2", "-q")
+    assert run(*words) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split()[:3] == ["cluster", "name", "size"]
+    assert len(lines) == 2
+    assert run(*words, "-o", "out.csv") == 0
+    assert capsys.readouterr().out == ""
+    with (place / "out.csv").open() as file:
+        written = [(row["user"], row["cluster"], row["cluster_name"]) for row in csv.DictReader(file)]
+    assert run(*words, "--csv", "--describe", "about.csv") == 0
+    printed = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert printed[0] == ["user", "cluster", "cluster_name"]
+    assert [tuple(line) for line in printed[1:]] == written
+    assert (place / "about.csv").read_text() == (place / "out.clusters.csv").read_text()
+    assert run(*words, "--json") == 0
+    records = json.loads(capsys.readouterr().out)
+    assert [(row["user"], str(row["cluster"]), row["cluster_name"]) for row in records] == written
+
+
+def test_a_file_that_describes_clusters_takes_the_place_of_the_printed_table(place, capsys):
+    write_tables(place, "user")
+    assert run("cluster", "edges.csv", "-f", "nodes.csv", "-k", "2", "-q", "--describe", "about.csv") == 0
+    assert capsys.readouterr().out == ""
+    assert len((place / "about.csv").read_text().splitlines()) == 3

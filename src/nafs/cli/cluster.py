@@ -10,7 +10,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
 from nafs.cli.flags import command, flag, text_flag
-from nafs.cli.options import OUTPUT, Force, TableFile, TablePrinting, beside, check_learning
+from nafs.cli.options import OUTPUT, Force, TablePrinting, beside, check_learning
 from nafs.cli.reading import Edges, Reading, read, with_own_names
 from nafs.cli.similar import check_table_target, show_table, whole_table
 from nafs.embedding import embed
@@ -42,13 +42,23 @@ def cluster(
     running: RunOptions,
     printing: TablePrinting,
     options: ClusterOptions = FOR_CLUSTERS,
-    output: TableFile = None,
+    output: Annotated[
+        str | None,
+        flag(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the cluster of each node here (.parquet, .csv, .tsv), beside the columns of the "
+            "feature table.",
+            panel=OUTPUT,
+        ),
+    ] = None,
     described: Annotated[
         str | None,
         flag(
             "--describe",
             metavar="FILE",
-            help="Write a table that describes each cluster "
+            help="Write the table that describes each cluster here "
             "[dim](default: beside the output, as NAME.clusters.csv)[/dim].",
             panel=OUTPUT,
         ),
@@ -57,8 +67,8 @@ def cluster(
 ) -> None:
     """Cluster the nodes of a graph without labels, and say what each cluster is about.
 
-    The number of clusters is chosen too, unless --clusters gives it. Without an output the clusters are
-    described on the terminal.
+    The number of clusters is chosen too, unless --clusters gives it. Without an output, the command prints a
+    table that describes the clusters. --output, --csv and --json give one row for each node instead.
 
     [dim]nafs cluster edges.csv -f features.csv -o clusters.csv[/dim]
     """
@@ -83,11 +93,13 @@ def cluster(
             run.notes += answer.clustering.reasons
         else:
             answer = clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
-    if output is None:
+    if output is None and not (run.as_json or run.as_csv):
         show_table(run, answer.description(), described, force=force)
         return
-    assert described is not None
     table = with_own_names(run, answer.to_arrow(), graph, reading, output)
+    if described is None:
+        show_table(run, table, output, force=force)
+        return
     run.notes.append(f"{described} describes the {len(answer.described)} clusters")
     with whole_table(answer.description(), described, force=force):  # both files appear, or none
         show_table(run, table, output, force=force)
