@@ -73,6 +73,14 @@ def test_columns_get_their_kinds(tmp_path):
         read_columns(path, pa.array(["x", "y"]), id_column="id")
 
 
+def test_postcodes_are_no_numbers(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["id,zip", *(f"n{i},{'01067' if i % 2 else '80331'}" for i in range(9))]))
+    (column,) = read_columns(path, pa.array([f"n{i}" for i in range(9)]))
+    assert column.kind == "category"
+    assert set(column.names) == {"01067", "80331"}
+
+
 def test_a_matrix_of_features_adds_no_columns():
     table = pa.table({"id": ["a", "b"], **{f"f{i}": [0.0, 1.0] for i in range(60)}, "city": ["x", "y"]})
     with pytest.warns(UserWarning, match="1 of 61 columns"):

@@ -23,11 +23,26 @@ def numbers_of(values: Any, where: str) -> NDArray[np.float64]:
         kind = array.type
     if pa.types.is_boolean(kind):
         array = array.cast(pa.int8())
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        array = _written_numbers(array, where)
     elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
         array = array.cast(pa.float64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise InputError(f"{where} holds {kind}, not numbers; leave the column out or encode it first")
     return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _written_numbers(texts: Any, where: str) -> Any:
+    """Numbers that are written as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.utf8_trim_whitespace(texts).cast(pa.float64())
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"{where} holds text, not numbers; leave the column out or encode it first"
+        ) from None
 
 
 def feature_matrix(table: Any, names: Sequence[str], where: str) -> tuple[NDArray[np.float32], list[str]]:

@@ -26,11 +26,13 @@ from nafs.graph import Adjacency, Graph
 from nafs.graph.adjacency import find_stack_level
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.graph.node_columns import listed_values
+from nafs.graph.spellings import differ_in_zeros
 from nafs.readers.edges import Edges
 from nafs.readers.mixed import balanced
 from nafs.readers.summary import columns_line
 from nafs.tables import TableEncoder
 
+_ZEROS = "they differ in leading zeros only: write the ids alike in both tables"
 _ROWS = 1 << 14  # copied in one go
 
 
@@ -66,6 +68,8 @@ def join(
     missing: str = "error",
 ) -> Graph:
     """One graph from edges and tables."""
+    import pyarrow as pa
+
     notes = [*edges.notes, *(note for table in (nodes, labels) if table for note in table.notes)]
     if nodes is None:
         ids, features, names, known = edges.ids, None, None, None
@@ -78,11 +82,12 @@ def join(
         places = positions(ids, edge_ids)
         without = np.flatnonzero(places < 0)
         if len(edge_ids) and len(without) == len(edge_ids):
-            raise InputError(
-                f"{nodes.where}: none of its ids ({_some(ids)}) is among the edges' ids ({_some(edge_ids)}); "
-                "name the id column with ",
-                Parameter("id_column"),
+            found = (
+                f"{nodes.where}: none of its ids ({_some(ids)}) is among the edges' ids ({_some(edge_ids)})"
             )
+            if differ_in_zeros(ids, edge_ids):
+                raise InputError(f"{found}; {_ZEROS}")
+            raise InputError(f"{found}; name the id column with ", Parameter("id_column"))
         if edges.header is not None:
             n_known = int((places[list(edges.header.ends)] >= 0).sum())
             if n_known:  # an edge like any other
@@ -98,6 +103,7 @@ def join(
             if features is not None:
                 features = _rows(nodes, np.append(np.arange(n - len(without)), np.full(len(without), -1)))
                 hint = f"; {edges.header.note}" if edges.header and edges.header.note in notes else ""
+                hint = f"; {_ZEROS}" if differ_in_zeros(nodes.ids, edge_ids.take(pa.array(without))) else hint
                 without_features(nodes.where, ids[n - len(without) :], n, missing, notes, hint)
     if labels is not None:
         known = _labels_for(ids, labels, notes)

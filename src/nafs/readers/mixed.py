@@ -18,7 +18,7 @@ from nafs._support.printable import printable
 from nafs.graph import Features, Graph
 from nafs.readers.dialect import is_number
 from nafs.tables import Balance, TableEncoder, balance
-from nafs.tables.kinds import MISSING_MARKS, looks_like_dates, read_values
+from nafs.tables.kinds import MISSING_MARKS, ZERO_PADDED, are_codes, looks_like_dates, read_values
 from nafs.tables.new_values import refuse_unreadable
 
 MOST_LINES = 12  # columns that a note describes
@@ -41,7 +41,7 @@ class Encoding:
 
 
 def needs_encoding(rows: Any) -> bool:
-    """Whether the first rows of an Arrow table hold other values than numbers."""
+    """Whether rows of an Arrow table hold other values than numbers."""
     import pyarrow as pa
 
     for column in rows.columns:
@@ -54,7 +54,8 @@ def needs_encoding(rows: Any) -> bool:
             continue
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             return True
-        if not all(is_number(value) for value in column.to_pylist()):
+        values = column.to_pylist()
+        if not all(is_number(value) for value in values) or are_codes(map(str.strip, values)):
             return True
     return False
 
@@ -201,6 +202,8 @@ def _refuse_typing_errors(column: Any, name: str, where: str) -> None:
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return
     values = [value for value in column.to_pylist() if value not in (None, "")]
+    if any(re.fullmatch(ZERO_PADDED, value) for value in values):
+        return  # codes, some with letters
     words = [value for value in values if not is_number(value)]
     if len(words) < (1 - _MOSTLY) * len(values):
         endless = [value for value in values if value not in words and abs(float(value)) == float("inf")]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nafs._support.errors import InputError, Parameter
+from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.graph.ids import blanks_note, plain_numbers, positions
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import NoIdsError, choose_id, is_nameless, listed, may_be_ids, pick
@@ -22,7 +22,7 @@ from nafs.readers.join import NodeTable
 from nafs.readers.mixed import encode, needs_encoding
 from nafs.readers.roles import label_name
 from nafs.readers.summary import columns_line
-from nafs.readers.tables import Table, TableOptions
+from nafs.readers.tables import LOOKED_AT, Table, TableOptions
 from nafs.tables import TableEncoder
 
 _VALUES = 1 << 24  # handed over at a time
@@ -81,20 +81,13 @@ def read_nodes(
     if labels_only:
         label = label or _only(others, key, path)
         others = []
-    encoder: TableEncoder | None = None
-    feature_names: list[str] | None
     forced = {
         kind: [str(pick(names, name, "features", path)) for name in chosen]
         for kind, chosen in (("text", text), ("category", category))
     }
-    if others and (
-        text or category or (not (table.wide or numbers_only) and needs_encoding(table.first_rows(others)))
-    ):
-        ids, labels, _, _, blanks = _read(table, key, label, [], progress)
-        encoder, features = encode(_mixed_columns(table, others), path, **forced)
-        feature_names = encoder.names()
-    else:
-        ids, labels, features, feature_names, blanks = _read(table, key, label, others, progress)
+    ids, labels, features, feature_names, blanks, encoder = _read_features(
+        table, key, label, others, forced, numbers_only=numbers_only, progress=progress
+    )
     used = {key, label, *others}
     unused = [name for name in table.columns if name not in used]
     notes = table.notes(path) + blanks
@@ -158,6 +151,60 @@ def read_rows(
     unused = [name for name in table.columns if name not in {key, *chosen}]
     note = "; ".join([columns_line(path, [("id", key)], chosen, unused), *blanks])
     return ids, _mixed_columns(table, chosen) if chosen else None, note
+
+
+def _read_features(
+    table: Table,
+    key: str,
+    label: str | None,
+    others: Sequence[str],
+    forced: dict[str, list[str]],
+    *,
+    numbers_only: bool,
+    progress: RowsRead | None,
+) -> tuple[Any, Any, Any, list[str] | None, list[str], TableEncoder | None]:
+    """What :func:`_read` returns, and the encoder of columns that hold more than numbers."""
+
+    def encoded() -> tuple[Any, Any, Any, list[str], list[str], TableEncoder]:
+        ids, labels, _, _, blanks = _read(table, key, label, [], progress)
+        encoder, features = encode(_mixed_columns(table, others), table.where, **forced)
+        return ids, labels, features, encoder.names(), blanks, encoder
+
+    may_be_mixed = bool(others) and not (table.wide or numbers_only)
+    if (others and any(forced.values())) or (may_be_mixed and _is_mixed(table, others)):
+        return encoded()
+    try:
+        return *_read(table, key, label, others, progress), None
+    except InputError as error:
+        if not may_be_mixed or isinstance(error, MemoryLimitError):
+            raise
+        unreadable = error  # perhaps a gap or a word below the first rows
+    try:
+        return encoded()
+    except InputError:
+        raise unreadable from None  # it names the line
+
+
+def _is_mixed(table: Table, columns: Sequence[str]) -> bool:
+    """Whether the first rows hold other values than numbers, or any row a code such as 01067."""
+    rows = table.first_rows(columns)
+    if needs_encoding(rows):
+        return True
+    if rows.num_rows < LOOKED_AT:
+        return False
+    digits = [name for name in columns if _may_be_codes(rows[name])]
+    return bool(digits) and table.holds_codes(digits)
+
+
+def _may_be_codes(column: Any) -> bool:
+    """Whether a column of text holds only digits, and not just one in each row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return False
+    whole = pc.all(pc.match_substring_regex(column, "^[0-9]+$")).as_py()
+    return bool(whole and pc.max(pc.utf8_length(column)).as_py() > 1)
 
 
 def _mixed_columns(table: Table, names: Sequence[str]) -> Any:

@@ -22,8 +22,9 @@ from nafs.readers.explain import explain
 from nafs.readers.spool import is_pipe
 from nafs.readers.text import first_lines, line_of_row, without_comments
 from nafs.readers.wide import WIDE, WideTextError, wide_batches
+from nafs.tables.kinds import ZERO_PADDED
 
-_LOOKED_AT = 1000  # rows that are read to see the kind of each column
+LOOKED_AT = 1000  # rows that are read to see the kind of each column
 
 
 @dataclass(frozen=True)
@@ -218,10 +219,20 @@ class Table:
             batches = self._wide_batches(columns, ["VARCHAR"] * len(columns))
             first = next(batches, None)
             batches.close()
-            return pa.table({name: [] for name in columns}) if first is None else pa.table(first)[:_LOOKED_AT]
+            return pa.table({name: [] for name in columns}) if first is None else pa.table(first)[:LOOKED_AT]
         with self.query(columns, ["VARCHAR"] * len(columns)) as (duck, query, parameters):
-            limited = f"SELECT * FROM ({query}) LIMIT {_LOOKED_AT}"
+            limited = f"SELECT * FROM ({query}) LIMIT {LOOKED_AT}"
             return duck.sql(limited, params=parameters).to_arrow_table().rename_columns(list(columns))
+
+    def holds_codes(self, columns: Sequence[str]) -> bool:
+        """Whether some column of text has only digits, in some rows with leading zeros."""
+        digits = [
+            f"coalesce(bool_and(regexp_full_match(c{i}, '[0-9]+')), false)" for i in range(len(columns))
+        ]
+        padded = [f"bool_or(regexp_full_match(c{i}, '{ZERO_PADDED}'))" for i in range(len(columns))]
+        codes = " OR ".join(f"({a} AND {b})" for a, b in zip(digits, padded, strict=True))
+        with self.query(columns, ["VARCHAR"] * len(columns)) as (duck, query, parameters):
+            return bool(duck.execute(f"SELECT {codes} FROM ({query})", parameters).fetchall()[0][0])
 
     def evidence(self, columns: Sequence[str], rows: int | None) -> Evidence:
         """Evidence from the values of columns."""

@@ -19,6 +19,7 @@ from nafs.graph.node_columns import choose_id, listed, pick
 from nafs.readers.spool import readable
 from nafs.readers.tables import Table, TableOptions
 from nafs.report.packing import packed_size
+from nafs.tables.kinds import are_codes
 
 MOST_COLUMNS = 12  # shown unless columns are named
 MOST_CLASSES = 1000  # different values of a category
@@ -246,9 +247,11 @@ def _read_columns(
 
 
 def _typed(texts: Any) -> Any:
-    """Text as numbers, dates or times, if every value can be read as one."""
+    """Text as numbers, dates or times, if every value can be read as one and is not a code such as 01067."""
     import pyarrow as pa
 
+    if are_codes(value.strip() for value in texts.drop_null().to_pylist()):
+        return texts
     for kind in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("s"), pa.timestamp("us")):
         try:
             return texts.cast(kind)

@@ -1,12 +1,14 @@
 """The kind of each column of a table, as skrub's TableVectorizer recognises it, and its values.
 
-Numbers and dates may be written as text. Words are categories, text, or ids, which carry no information. The
-same functions read the values when an encoder is fitted and when it encodes new rows.
+Numbers and dates may be written as text. Digits with leading zeros, such as postcodes, are words. Words are
+categories, text, or ids, which carry no information. The same functions read the values when an encoder is
+fitted and when it encodes new rows.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +27,7 @@ _DATES = re.compile(  # with a year of four digits, first or last
     re.IGNORECASE,
 )
 _TRUTH = {"true": "1", "false": "0"}
+ZERO_PADDED = r"0[0-9]+"  # a code rather than a number
 MISSING_MARKS = ("", "na", "n/a", "nan", "null", "none", "-", "?")  # of missing numbers and dates
 
 
@@ -47,8 +50,10 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
     forced : dict
         Kinds that the user chose, by column: "text", "category" or "ignored".
     """
-    numbers = {name for name in table.column_names if name not in forced and _are_numbers(table[name])}
-    known = [name for name in table.column_names if name in forced or name in numbers]
+    written = {name: _written(table[name]) for name in table.column_names if name not in forced}
+    codes = {name for name, values in written.items() if are_codes(values)}
+    numbers = {name for name, values in written.items() if name not in codes and _are_numbers(values)}
+    known = [name for name in table.column_names if name in forced or name in numbers or name in codes]
     kinds, formats = _ask_skrub(table.drop_columns(known))
     columns = []
     for name in table.column_names:
@@ -56,6 +61,8 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
             columns.append(Kind(name, forced[name], "as asked"))
         elif name in numbers:
             columns.append(Kind(name, "number", "all values are numbers"))
+        elif name in codes:
+            columns.append(_kind_of_words(name, read_values(table[name], "text")))
         elif name not in kinds:
             columns.append(Kind(name, "ignored", "no value at all"))
         elif kinds[name] == _DATE:
@@ -67,18 +74,39 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
     return columns
 
 
-def _are_numbers(column: Any) -> bool:
-    """Whether all values are numbers, or true and false, written as text.
+def _written(column: Any) -> list[str]:
+    """The values of a column of text that are not missing; nothing for other columns."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return []
+    return [value for value in read_values(column, "text") if value is not None]
+
+
+def _are_numbers(values: list[str]) -> bool:
+    """Whether all values of a column of text are numbers, or true and false.
 
     Files hold them as text and frames do not; both must be read alike, years in particular, which skrub takes
     for dates in text.
     """
-    import pyarrow as pa
+    return bool(values) and all(value.lower() in _TRUTH or _is_number(value) for value in values)
 
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return False
-    present = [value for value in read_values(column, "text") if value is not None]
-    return bool(present) and all(value.lower() in _TRUTH or _is_number(value) for value in present)
+
+def are_codes(values: Iterable[str]) -> bool:
+    """Whether all values are digits and some have leading zeros, as postcodes do.
+
+    Examples
+    --------
+    >>> from nafs.tables.kinds import are_codes
+    >>> are_codes(["01067", "80331"]), are_codes(["1067", "0"]), are_codes(["007", "1.5"])
+    (True, False, False)
+    """
+    padded = False
+    for value in values:
+        if not (value.isascii() and value.isdigit()):
+            return False
+        padded = padded or (value[0] == "0" and len(value) > 1)
+    return padded
 
 
 def _is_number(value: str) -> bool:
