@@ -29,7 +29,7 @@ def test_auto_keeps_at_most_256_columns_and_says_what_is_lost(wide):
     embedding = embed(wide, n_hops=3)
     assert embedding.matrix.shape == (400, 256)
     assert embedding.settings["dim"] == 256
-    (reason,) = embedding.choice.reasons
+    _, reason = embedding.choice.reasons
     assert reason.startswith("600 features reduced to 256 by svd (")
     assert "% of the sum of squares lost" in reason
     assert embed(wide, n_hops=3, dim="full").matrix.shape == (400, 600)

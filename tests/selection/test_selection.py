@@ -335,8 +335,8 @@ def test_labels_are_not_looked_at(graph):
     np.testing.assert_array_equal(first.matrix, other.matrix)
 
 
-def test_nothing_is_chosen_by_default(graph):
-    plain = embed(graph, n_hops=5)
+def test_nothing_is_chosen_for_a_given_number_of_hops(graph):
+    plain = embed(graph, n_hops=5, structure="none")
     assert plain.choice.explain() == "nothing was chosen automatically"
     np.testing.assert_array_equal(
         plain.matrix, NAFS(5).fit_transform(graph.features.dense, adjacency=graph.adjacency)

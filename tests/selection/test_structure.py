@@ -147,6 +147,19 @@ def test_embed_puts_structure_beside_features(planetoid_home):
         embed(noise, structure="some")
 
 
+def test_a_given_number_of_hops_says_that_structure_was_not_tried():
+    graph, _ = communities()
+    graph = Graph(graph, np.random.default_rng(0).normal(size=(400, 2)))
+    (reason,) = embed(graph, 3, n_threads=1).choice.reasons
+    assert reason.startswith(
+        "no structural columns: with a given number of hops they are added only on request"
+    )
+    assert not embed(graph, 3, structure="none", n_threads=1).choice.reasons
+    (reason,) = embed(graph, 3, structure=16, n_threads=1).choice.reasons
+    assert reason == "16 structural columns beside the features"
+    assert not embed(Graph(graph.adjacency), 3, n_threads=1).choice.reasons
+
+
 def test_features_that_stand_alone_do_on_cora(planetoid_home):
     embedding = embed(load_dataset("cora").graph, "auto", n_threads=1)
     assert embedding.matrix.shape[1] == 256

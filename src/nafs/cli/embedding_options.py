@@ -176,8 +176,8 @@ class PreparationOptions:
         text_flag(
             "--structure",
             metavar="N|none|auto",
-            help="Columns computed from the edges, beside the features: none, a number, or auto (with --hops "
-            "auto, where they help).",
+            help="Columns computed from the edges, beside the features: none, a number, or auto, which adds "
+            "them where they help, but only with --hops auto.",
             parse=count_or("structure", "auto", "none"),
             panel=PREPARATION,
         ),

@@ -60,7 +60,8 @@ def embed(
         How features are reduced: to their leading singular directions, or by a random projection.
     structure : {"auto", "none"} or int
         Structural columns beside the graph's features: none, or a number of them. "auto" adds them where
-        hidden edges show that they help, if the number of hops is "auto" too; otherwise it adds none.
+        hidden edges show that they help, if the number of hops is "auto" too. With a given number of hops it
+        adds none, as in the paper; ``choice.explain()`` says so.
     seed : int
         Seed of structural features and of clusters.
     state_dtype, n_threads, memory_limit, engine, work_dir

@@ -27,6 +27,9 @@ from nafs.structure import structural_nbytes
 
 AUTO_DIM = 256  # columns that dim="auto" keeps of wider features
 
+_NOT_TRIED = (
+    "no structural columns: with a given number of hops they are added only on request (structure=128)"
+)
 Computed = tuple[Adjacency, Features] | None  # a graph and its structural features
 
 
@@ -160,8 +163,10 @@ def with_structure(job: Job) -> tuple[Job, list[str], Computed]:
     Also the reasons, and what was computed of a graph without some of its edges and may be needed again.
     """
     wanted = job.settings.structure
-    if wanted == "none" or job.is_structural or job.structure_share:
+    if job.is_structural or job.structure_share:
         return job, [], None
+    if wanted == "none":
+        return job, [_NOT_TRIED] if job.settings.preparations.structure == AUTO else [], None
     kind, reasons = _preprocessing(job)
     copied = prepared_nbytes(job.features, kind, "none")
     share, reason, computed = 0.5, f"{wanted} structural columns beside the features", None
