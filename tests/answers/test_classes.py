@@ -63,7 +63,7 @@ def test_a_class_seen_once_is_predicted_and_said():
     labels = {0: "a", 1: "a", 10: "b", 11: "b", 20: "rare"}
     answer = classify(points, pa.array(range(30)), labels)
     assert answer.to_arrow()["predicted"].to_pylist()[20:] == ["rare"] * 10
-    assert "seen only once" in answer.explain()
+    assert "classes with a single label" in answer.explain()
     assert answer.to_arrow()["label"].to_pylist()[:3] == ["a", "a", None]
     once = classify(points, pa.array(range(30)), {0: "a", 10: "b"})
     assert once.accuracy is None

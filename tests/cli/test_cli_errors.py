@@ -41,7 +41,7 @@ BAD_EDGES = {
     "names twice": ("e.csv", "source,source\na,b\n", "names the column 'source' twice"),
     "one column": ("e.csv", "a\nb\n", "found one column where an edge list needs two"),
     "open quote": ("e.csv", 'a,b\n"c,d\n', "e.csv"),
-    "no matrix": ("e.npz", b"PK nonsense", "is not a whole .npz archive"),
+    "no matrix": ("e.npz", b"PK nonsense", "is not a complete .npz archive"),
     "no MatrixMarket": (
         "e.mtx",
         "%%MatrixMarket nonsense\n",

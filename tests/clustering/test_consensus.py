@@ -325,7 +325,7 @@ def test_vectors_that_do_not_differ_have_no_clusters():
 def test_more_clusters_than_nodes_are_reported():
     path = Graph(np.eye(5, k=1) + np.eye(5, k=-1))
     choice = embed(path, n_hops="auto", n_clusters=7).choice
-    assert "5 clusters instead of 7: there are no more nodes" in choice.clustering.explain()
+    assert "5 clusters instead of 7: there are only 5 nodes" in choice.clustering.explain()
     assert choice.clustering.n_clusters == 5
 
 

@@ -252,7 +252,7 @@ def test_a_malicious_archive_runs_nothing(tmp_path):
         load_graphdata(tmp_path / "evil.npz")
     assert not target.exists()
     (tmp_path / "cut.npz").write_bytes((tmp_path / "evil.npz").read_bytes()[:200])
-    with pytest.raises(ValueError, match=r"cut\.npz is not a whole"):
+    with pytest.raises(ValueError, match=r"cut\.npz is not a complete"):
         load_graphdata(tmp_path / "cut.npz")
 
 

@@ -171,7 +171,7 @@ def test_reasons_name_what_a_pair_really_has():
     square = tuple(zeros for _ in NUMBERS)
     head = LinkHead(tuple(weights), square, zeros, (1.0,) * len(NUMBERS))
     values = np.array([[-1.0 if name in ("degree difference", "Jaccard") else 0.0 for name in NUMBERS]])
-    assert head.reasons(values) == [["nodes with about as many links"]]
+    assert head.reasons(values) == [["nodes with about the same number of links"]]
     assert head.reasons(np.abs(values)) == [["a large share of their neighbors in common"]]
 
 
@@ -182,7 +182,7 @@ def test_vectors_are_not_called_more_similar_than_those_around_them_unless_they_
     head = LinkHead(tuple(weights), ((0.0,) * n,) * n, tuple(means), (1.0,) * n)
     values = np.zeros((2, n))
     values[:, at] = [-0.2, 0.2]
-    assert head.reasons(values) == [[], ["vectors more similar than those around them"]]
+    assert head.reasons(values) == [[], ["vectors more similar to each other than to their surroundings"]]
 
 
 @pytest.mark.parametrize("goal", ["links", "clusters"])
@@ -238,7 +238,8 @@ def test_suggestions_are_by_what_puts_more_hidden_edges_first(graph, monkeypatch
     first = dict(zip(("head", "cosine"), counts, strict=True))
     monkeypatch.setattr("nafs.selection.hops_for_links.hidden_among_first", lambda *_: first)
     embedding = embed(graph, n_hops="auto", goal="links")
-    assert f"suggestions by {by}: {counts[0]} of the first 200 pairs" in embedding.choice.explain()
+    words = {"head": "the link head", "cosine": "cosine similarity"}[by]
+    assert f"ranked by {words}: {counts[0]} of the first 200 pairs" in embedding.choice.explain()
     assert embedding.suggest_links(graph, 9).equals(embedding.suggest_links(graph, 9, score=by))
 
 

@@ -49,7 +49,7 @@ def test_what_the_user_says_beats_the_guess(tmp_path):
     graph = read_graph(path, source=2, target=1, weight=3, header=False)
     assert graph.ids.tolist() == ["b", "a", "c"]
     assert graph.adjacency.weights.tolist() == [2, 3, 2, 3]
-    assert "left aside: 'column4'" in graph.notes[0]
+    assert "not used: 'column4'" in graph.notes[0]
     assert read_graph(path, header=True, source=1, target=2).n_edges == 1
 
 
@@ -112,7 +112,7 @@ def test_columns_that_are_no_features(tmp_path):
     graph = read_graph(tmp_path / "e.csv", tmp_path / "n.csv", ignore=["day"])
     assert graph.feature_names == ("x",)
     assert graph.labels.codes.tolist() == [0, 1, 1]
-    assert "id = 'id', label = 'Label', 1 feature ('x'), left aside: 'column1', 'day'" in graph.notes[0]
+    assert "id = 'id', label = 'Label', 1 feature ('x'), not used: 'column1', 'day'" in graph.notes[0]
     assert "day" in " ".join(read_graph(tmp_path / "e.csv", tmp_path / "n.csv").notes), "words are encoded"
     (tmp_path / "y.csv").write_text("id,label\na,1\nb,2\nc,3\n")
     graph = read_graph(tmp_path / "e.csv", tmp_path / "y.csv")

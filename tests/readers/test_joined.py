@@ -75,4 +75,4 @@ def test_an_index_that_pandas_read_again_is_left_aside(tmp_path):
     graphs = [read_graph(tmp_path / "e.csv", tmp_path / name) for name in ("n.csv", "n.parquet")]
     for graph in [*graphs, from_edges(([11, 12], [12, 13]), frame)]:
         assert graph.feature_names == ("size",)
-        assert "left aside: 'Unnamed: 0'" in graph.notes[0]
+        assert "not used: 'Unnamed: 0'" in graph.notes[0]

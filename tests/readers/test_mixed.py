@@ -123,7 +123,7 @@ def test_dates_in_two_formats_are_refused():
     nodes["age"] = [1, 2, 3, 4]
     graph = from_edges(edges, nodes, ignore=["since"])
     assert graph.feature_names == ("age",)
-    assert "left aside: 'since'" in graph.notes[0]
+    assert "not used: 'since'" in graph.notes[0]
     with pytest.raises(InputError, match="no column 'sinc'"):
         from_edges(edges, nodes, ignore=["sinc"])
 

@@ -185,7 +185,7 @@ class TestEdgeColumns:
             line = graph.notes[0]
             assert "source = 'Sender'" in line
             assert "target = 'RECEIVER'" in line
-            assert "left aside: 'tx_id', 'amount', 'time'" in line
+            assert "not used: 'tx_id', 'amount', 'time'" in line
             assert "4 rows" in line
             assert "3 undirected edges" in line
 
@@ -311,7 +311,7 @@ class TestReport:
         line = read_graph(tmp_path / "e.csv", tmp_path / "n.csv", tmp_path / "y.csv", ignore=["junk"]).notes[
             0
         ]
-        assert "n.csv: id = 'id', 2 features ('x', 'y2'), left aside: 'junk'" in line
+        assert "n.csv: id = 'id', 2 features ('x', 'y2'), not used: 'junk'" in line
         assert "y.csv: id = 'id', label = 'team'" in line
         assert "\n" not in line
 

@@ -52,7 +52,7 @@ class TestBlanks:
         graph = read_graph(tmp_path / "e.csv", tmp_path / "n.csv")
         assert graph.ids.tolist() == ["a", "b", "c"]
         for name in ("e.csv", "n.csv"):
-            assert f"{tmp_path / name}: blanks around values do not count" in graph.notes
+            assert f"{tmp_path / name}: blanks around values are ignored" in graph.notes
 
     def test_the_same_id_with_and_without(self, tmp_path):
         rows = "".join(f"n{i},n{i + 1}\n" for i in range(400))
@@ -61,7 +61,7 @@ class TestBlanks:
         frame.to_parquet(tmp_path / "e.parquet")
         for graph in (read_graph(tmp_path / "e.csv"), read_graph(tmp_path / "e.parquet"), from_edges(frame)):
             assert graph.n_nodes == 401
-            assert any("blanks around 1 id(s) do not count, such as 'n3 '" in note for note in graph.notes)
+            assert any("blanks around 1 id(s) are ignored, such as 'n3 '" in note for note in graph.notes)
 
     def test_an_id_of_blanks_is_missing(self, tmp_path):
         nodes = pd.DataFrame({"id": ["a", " ", "c"], "x": [1.0, 2.0, 3.0]})

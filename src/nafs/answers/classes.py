@@ -175,7 +175,7 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     single = present[counts == 1]
     if len(single):
         shown = ", ".join(str(names[code]) for code in single[:5])
-        notes.append(f"seen only once, so that nothing can be said about their accuracy: {shown}")
+        notes.append(f"classes with a single label, whose accuracy cannot be estimated: {shown}")
     strength, temperature, accuracy, deviation = _validate(points, codes, seed)
     if accuracy is None:
         notes.append(
@@ -189,9 +189,11 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
         )
         if len(nodes) < _FEW_LABELS:
             margin = 1 / np.sqrt(len(nodes))
-            notes.append(f"this rests on {len(nodes)} labels only: the accuracy may be off by {margin:.2f}")
+            notes.append(
+                f"the accuracy was estimated from {len(nodes)} labels only and may be off by {margin:.2f}"
+            )
         if accuracy < chance + 0.02:
-            notes.append("this is no better than guessing: do not trust the predictions")
+            notes.append("the accuracy is no better than guessing: do not trust the predictions")
     model = LogisticRegression(C=strength, max_iter=1000).fit(points, codes)
     probabilities = np.zeros((len(matrix), len(names)))
     for rows in _blocks(matrix):

@@ -66,7 +66,7 @@ def _without_clusters(choice: Choice) -> tuple[str, ...]:
     about_clusters = set(choice.clustering.reasons)
     others = (reason for reason in choice.reasons if reason not in about_clusters)
     hops = (
-        f"{counted(choice.n_hops, 'hop')}: chosen without the labels, where different ways to group the "
-        "nodes agree most"
+        f"{counted(choice.n_hops, 'hop')}: chosen without the labels, because different ways to group "
+        "the nodes agree best at this number"
     )
     return (*others, hops)

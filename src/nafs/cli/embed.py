@@ -68,7 +68,7 @@ def embed(
         flag(
             "--keep",
             metavar="FOLDER",
-            help="Also keep what later updates need; see `nafs update`.",
+            help="Also save a model in this folder, which `nafs update` can update.",
             panel=OUTPUT,
         ),
     ] = None,
@@ -104,7 +104,7 @@ def embed(
     if keep is not None:
         check_keeping(keep, running, dtype, force=force)
         if settings.structure == AUTO:
-            run.notes.append("structural columns were not tried, as updates cannot follow them")
+            run.notes.append("structural columns were not tried, because updates cannot follow them")
         settings = without_structure(settings)
     graph = read(run, edges, reading, scratch_dir=beside(settings.resources.work_dir))
     job = Job.of(graph, settings, dtype=dtype, resume=running.resume, client=running.client)

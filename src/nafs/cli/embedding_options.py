@@ -139,7 +139,7 @@ class PreparationOptions:
         str,
         flag(
             "--goal",
-            help="What --hops auto optimises for: clusters or links (evaluate: auto, as each task needs).",
+            help="What --hops auto optimises for: clusters or links (nafs evaluate: auto, by task).",
             panel=PREPARATION,
         ),
     ] = "clusters"
@@ -148,7 +148,7 @@ class PreparationOptions:
         flag(
             "--clusters",
             metavar="N",
-            help="Number of clusters that --hops auto looks for [dim](default: it is chosen too)[/dim].",
+            help="Number of clusters that --hops auto looks for [dim](default: chosen automatically)[/dim].",
             panel=PREPARATION,
         ),
     ] = None

@@ -62,7 +62,7 @@ WeightColumn = Annotated[
 ]
 IdColumn = Annotated[
     str | None,
-    flag("--id", metavar="COLUMN", help="Id column of the tables of nodes.", panel=READING),
+    flag("--id", metavar="COLUMN", help="Id column of the feature and label tables.", panel=READING),
 ]
 
 
@@ -84,7 +84,8 @@ class Reading:
             "--features",
             "-f",
             metavar="FILE",
-            help="Node features: a table with an id column, or a matrix (.npy, .npz, .mtx), one row a node.",
+            help="Node features: a table with an id column, or a matrix with one row per node (.npy, "
+            ".npz, .mtx).",
             panel=READING,
         ),
     ] = None
@@ -139,7 +140,7 @@ class Reading:
         text_flag(
             "--text",
             metavar="COLUMNS",
-            help="Columns of the feature table to be read as text, where the values do not show it.",
+            help="Columns of the feature table to read as text, if they are not recognised as such.",
             parse=_names,
             write=",".join,
             panel=READING,
@@ -180,7 +181,7 @@ class Reading:
         flag(
             "--comment",
             metavar="SIGN",
-            help="Sign that starts a comment line anywhere; '' for none "
+            help="Character that starts a comment line anywhere; '' for none "
             "[dim](default: # and % above the first row)[/dim].",
             panel=READING,
         ),

@@ -34,7 +34,8 @@ def reproduce(
     rivals: Annotated[
         str,
         flag(
-            "--rivals", help="Rivals to measure: none, fast (about a minute each), or all (hours in total)."
+            "--rivals",
+            help="Other systems to measure: none, fast (about a minute each), or all (hours in total).",
         ),
     ] = "fast",
 ) -> None:

@@ -236,7 +236,7 @@ class ClusterSearch:
             criterion += ", times the modularity of their clusters"
         reason = (
             f"number of clusters {number}: tried {min(curve)} to {max(curve)} and rated each by {criterion}; "
-            f"{number} is the smallest that comes within 5 % of the best rating "
+            f"{number} is the smallest within 5 % of the best rating "
             f"({curve[number]:.3f} of {max(curve.values()):.3f})"
         )
         return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
@@ -284,18 +284,20 @@ class ClusterSearch:
         present = np.unique(labels)
         stability = overlaps(sampled, candidates, n_clusters)[present]
         reasons = [
-            f"{len(candidates)} clusterings of the graph ({_count(len(self.hops), 'number')} of hops, "
-            f"several methods) were combined into one; {_are(agreeing)} close to it, and the mean "
-            f"agreement of all with it (adjusted Rand index) is {agreement:.2f}, where {by_chance:.2f} would "
-            "be expected without any clusters",
-            f"{_count(hop, 'hop')}: where clusterings of a single embedding come closest to the combined one",
+            f"{len(candidates)} clusterings, by several methods at {_count(len(self.hops), 'number')} of "
+            f"hops, were combined into one; {_are(agreeing)} close to it, and all agree with it by "
+            f"{agreement:.2f} on average (adjusted Rand index; {by_chance:.2f} would be expected without any "
+            "clusters)",
+            f"{_count(hop, 'hop')}: the clusterings at this number agree best with the combined one",
         ]
         if preferred:
-            reasons.append("clusters of uneven size, merged along the edges, are more stable than even ones")
+            reasons.append(
+                "clusters of very different sizes were kept, because they are more stable than even ones"
+            )
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)
             reasons.append(
-                f"only {_count(len(present), 'cluster')} instead of {n_clusters}: no more have nodes"
+                f"{_count(len(present), 'cluster')} instead of {n_clusters}: the others would be empty"
             )
         clustering = Clustering(
             labels,

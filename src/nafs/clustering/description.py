@@ -256,7 +256,7 @@ def _add_features(
     sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, np.float64)
     if sp.issparse(matrix):
         present = member @ (matrix != 0).astype(np.float32)
-        _add_frequent(reasons, np.asarray(present.toarray()), sizes, names, "the features")
+        _add_frequent(reasons, np.asarray(present.toarray()), sizes, names, "frequent:")
         return
     mean = sums.sum(axis=0) / max(1, sizes.sum())
     deviation = np.asarray(matrix, np.float64).std(axis=0) if matrix.size < 1 << 26 else np.ones(len(mean))

@@ -44,7 +44,7 @@ def load_graphdata(path: str | Path) -> tuple[Any, Any, Any]:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         if isinstance(error, (FileNotFoundError, PermissionError)):
             raise
-        raise InputError(f"{path} is not a whole .npz archive ({error})") from None
+        raise InputError(f"{path} is not a complete .npz archive ({error})") from None
     features, adjacency, labels = members
     return features, adjacency, np.asarray(labels)
 

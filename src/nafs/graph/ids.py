@@ -2,7 +2,7 @@
 
 Ids from different files must match. Numbers written as text ("17") are read as integers if all ids of that
 file are plain numbers; otherwise they all stay strings. Integers are compared with strings as text. Blanks
-around an id never count.
+around an id are ignored.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def blanks_note(values: Any, where: str) -> list[str]:
     --------
     >>> from nafs.graph.ids import blanks_note
     >>> blanks_note(["a", " b", "c"], "nodes")
-    ["nodes: blanks around 1 id(s) do not count, such as ' b'"]
+    ["nodes: blanks around 1 id(s) are ignored, such as ' b'"]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -97,7 +97,7 @@ def blanks_note(values: Any, where: str) -> list[str]:
     blank = text.filter(pc.match_substring_regex(text, _HAS_BLANKS))
     if not len(blank):
         return []
-    return [f"{where}: blanks around {len(blank):,} id(s) do not count, such as {blank[0].as_py()!r}"]
+    return [f"{where}: blanks around {len(blank):,} id(s) are ignored, such as {blank[0].as_py()!r}"]
 
 
 def as_arrow(values: Any, where: str) -> Any:

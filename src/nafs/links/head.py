@@ -25,8 +25,8 @@ from nafs.links.surroundings import Surroundings, surroundings_nbytes
 # Each number, and the words for a pair where it is high.
 NUMBERS = {
     "cosine": "similar vectors",
-    "centred cosine": "vectors that differ from the mean in the same way",
-    "local cosine": "vectors more similar than those around them",
+    "centred cosine": "vectors that differ from the average in the same direction",
+    "local cosine": "vectors more similar to each other than to their surroundings",
     "inner": "long vectors in similar directions",
     "resource allocation": "shared neighbors with few other links",
     "common neighbors": "many shared neighbors",
@@ -36,7 +36,7 @@ NUMBERS = {
     "degree difference": "a hub and a node with few links",
 }
 # The words for a low number that speaks for a link; the others are not worth mentioning.
-LOW = {"degrees": "nodes with few links", "degree difference": "nodes with about as many links"}
+LOW = {"degrees": "nodes with few links", "degree difference": "nodes with about the same number of links"}
 LEAST = {"local cosine": 0.0}  # below, its words would not be true, however rare the number is
 BY_DEGREE = 1 / 2  # weight of a non-edge drawn by degree, relative to one drawn uniformly
 STRENGTH = 0.1  # C of the logistic regression

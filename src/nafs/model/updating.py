@@ -150,8 +150,8 @@ def _follow(store: Store, change: Change, request: Request, tolerance: float) ->
         return spread, overdue
     except TooMuchError:
         if work.held > work.room:
-            return None, "following the changes would take more memory"
-        return None, "that is faster where so much changes"
+            return None, "following the changes would take more memory than the limit leaves"
+        return None, "it is faster when this much changes"
 
 
 def _apply(

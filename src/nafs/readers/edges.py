@@ -296,7 +296,7 @@ def _without_blanks(duck: Any, columns: Sequence[str], where: str) -> list[str]:
                 f"UPDATE edges SET {column} = nullif({trimmed}, '') WHERE {column} <> {trimmed}",
                 [BLANKS],
             )
-    return [f"{where}: blanks around {count:,} id(s) do not count, such as {example!r}"] if count else []
+    return [f"{where}: blanks around {count:,} id(s) are ignored, such as {example!r}"] if count else []
 
 
 def _refuse_missing_ids(duck: Any, where: str) -> None:

@@ -55,7 +55,7 @@ def _read_npz(path: str, limit: int | None) -> Any:
     except _DAMAGE as error:
         if isinstance(error, (InputError, PermissionError)):
             raise
-        raise InputError(f"{path} is not a whole .npz archive ({error})") from None
+        raise InputError(f"{path} is not a complete .npz archive ({error})") from None
     if "format" in arrays:
         return _assemble(arrays, path)
     if len(arrays) == 1:

@@ -109,9 +109,9 @@ class _Lines:
         try:
             more = bytes(self.stream.read(1 << 20))
         except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{self.where}: cannot be unpacked ({error}); is the file whole?") from None
+            raise InputError(f"{self.where}: cannot be unpacked ({error}); is the file complete?") from None
         if b"\0" in more:
-            raise InputError(f"{self.where}: this is not a MatrixMarket file: it holds zero bytes")
+            raise InputError(f"{self.where}: this is not a MatrixMarket file: it contains NUL bytes")
         return more
 
 

@@ -22,14 +22,14 @@ def columns_line(
     --------
     >>> from nafs.readers.summary import columns_line
     >>> columns_line("n.csv", [("id", "user"), ("label", None)], ["age"], ["since"])
-    "n.csv: id = 'user', 1 feature ('age'), left aside: 'since'"
+    "n.csv: id = 'user', 1 feature ('age'), not used: 'since'"
     """
     parts = [f"{meaning} = {show(name)}" for meaning, name in meanings if name is not None]
     if features:
         parts.append(f"{counted(len(features), 'feature')} ({listed(features, 3)})")
     unused = [name for name in unused if not is_nameless(name)]
     if unused:
-        parts.append(f"left aside: {listed(unused, 5)}")
+        parts.append(f"not used: {listed(unused, 5)}")
     return f"{where}: {', '.join(parts)}" if parts else where
 
 

@@ -255,7 +255,7 @@ class Table:
     def notes(self, where: str) -> list[str]:
         """What was skipped or left out so far, as lines about the file ``where``."""
         notes = [f"{where}: {self.comments} line(s) skipped as comments"] if self.comments else []
-        return [*notes, f"{where}: blanks around values do not count"] if self.trim else notes
+        return [*notes, f"{where}: blanks around values are ignored"] if self.trim else notes
 
     def _value(self, column: str, wanted: dict[str, str]) -> str:
         """A column in SQL, without blanks around text where they are ignored."""

@@ -53,9 +53,9 @@ def first_lines(path: str) -> list[str]:
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, (PermissionError, IsADirectoryError, FileNotFoundError)):
             raise
-        raise InputError(f"{path}: cannot be unpacked ({error}); is the file whole?") from None
+        raise InputError(f"{path}: cannot be unpacked ({error}); is the file complete?") from None
     if b"\0" in head:
-        raise InputError(f"{path}: this is not a text table: it holds zero bytes")
+        raise InputError(f"{path}: this is not a text table: it contains NUL bytes")
     lines = bytes(head).split(b"\n")[: _LINES if not ended else None]
     if long := [i + 1 for i, line in enumerate(lines) if len(line) > _LONGEST_LINE]:
         raise InputError(f"{path}, line {long[0]}: the line is too long for a table")

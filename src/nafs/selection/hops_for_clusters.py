@@ -52,7 +52,7 @@ def choose_for_clusters(question: Question) -> Choice:
     clustering = search_clusters(question).cluster(wanted, question.preparations.seed)
     reasons = clustering.reasons
     if isinstance(requested, int) and requested != wanted:
-        reasons += (f"{wanted} clusters instead of {requested}: there are no more nodes",)
+        reasons += (f"{wanted} clusters instead of {requested}: there are only {wanted} nodes",)
         clustering = replace(clustering, reasons=reasons)
     return Choice(
         clustering.n_hops,

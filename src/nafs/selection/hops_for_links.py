@@ -67,17 +67,20 @@ def choose_for_links(question: Question) -> Choice:
                 best = (max(curve.values()), center, score, curve)
     value, center, score, curve = best
     hops, n_hidden = fewest_hops(curve, tolerance), int(truth.sum())
-    quality = f"the best AUC, {value:.3f},"
+    quality = "the best"
     if curve[hops] < value:
-        quality = f"an AUC of {curve[hops]:.3f}, within {tolerance} of the best,"
+        quality = f"within {tolerance} of the best"
+    centering = "without centering" if center == "none" else f"with the {center} subtracted"
+    product = "inner product" if score == "inner" else score
     reasons = [
-        f"{hops} hop{'' if hops == 1 else 's'}, center {center}, {score} score: {quality} "
-        f"on {n_hidden:,} hidden edges, with up to {max(curve)} hops tried"
+        f"{hops} hop{'' if hops == 1 else 's'}, {centering}, scored by {product}: the AUC on {n_hidden:,} "
+        f"hidden edges is {curve[hops]:.3f}, {quality} of 0 to {max(curve)} hops"
     ]
     chance = 0.5 + 3 / np.sqrt(6 * n_hidden)  # three standard errors above guessing
     if value < max(DOUBTFUL, chance):
         reasons.append(
-            f"links are doubtful: an AUC of {value:.3f} on {n_hidden:,} edges is hardly better than guessing"
+            f"suggested links are doubtful: an AUC of {value:.3f} on {n_hidden:,} hidden edges is hardly "
+            "better than guessing"
         )
     groups = (
         np.concatenate([split.validation, split.test]),
@@ -87,10 +90,11 @@ def choose_for_links(question: Question) -> Choice:
     del narrow, centred, matrix
     head, first = _fit_head(question, prepared, visible, (hops, center), split, groups)
     suggest_by = "cosine" if first["cosine"] > first["head"] else "head"
-    reasons.append(f"weights of the link head: {head.explain()}")
+    reasons.append(f"weights of the link head, a regression fitted on hidden edges: {head.explain()}")
+    ranked_by = "the link head" if suggest_by == "head" else "cosine similarity"
     reasons.append(
-        f"suggestions by {suggest_by}: {first['head']} of the first {FIRST} pairs are "
-        f"hidden edges by the link head, {first['cosine']} by cosine"
+        f"suggestions are ranked by {ranked_by}: {first['head']} of the first {FIRST} pairs are hidden edges "
+        f"by the link head, {first['cosine']} by cosine similarity"
     )
     return Choice(
         hops, question.preprocessing, center, tuple(reasons), curve, score, head=head, suggest_by=suggest_by

@@ -32,7 +32,7 @@ def judge(features: Features) -> tuple[str, str]:
     ('tfidf', 'values are counts: whole numbers, 33 % of them nonzero')
     """
     if features.encoding is not None:
-        return "none", "columns of a mixed table, which were scaled when they were encoded"
+        return "none", "the columns were scaled when the table was encoded"
     n, f = features.shape
     values = features.values
     negative, whole, filled = False, True, 0

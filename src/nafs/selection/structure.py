@@ -77,14 +77,16 @@ def choose_structure(
 
     n_edges = graph.n_stored // 2
     if graph.directed or n_edges < 20:
-        return StructureChoice(0.0, "no structural columns: too few undirected edges to hide some")
+        return StructureChoice(
+            0.0, "no structural columns: testing them needs an undirected graph of at least 20 edges"
+        )
     if goal == "clusters":
         agreement = halves_agreement(graph, features, sweep)
         if agreement >= AGREEMENT:
             return StructureChoice(
                 0.0,
-                "no structural columns: the features have clusters of their own, which two halves of the "
-                f"columns agree on (adjusted Rand index {agreement:.2f})",
+                "no structural columns: the features form clusters by themselves, because two random halves "
+                f"of the columns give similar ones (adjusted Rand index {agreement:.2f})",
             )
     narrow, _ = reduce(features, MANY)
     hidden = min(_HIDDEN, _MOST_HIDDEN / n_edges)

@@ -52,8 +52,8 @@ class Number:
 
     def explain(self) -> str:
         """What is done, in words."""
-        flag = ", and a flag where it is missing" if self.flag_missing else ""
-        return f"standardised by mean {self.mean:.4g} and deviation {self.deviation:.4g}{flag}"
+        flag = ", with a flag for missing values" if self.flag_missing else ""
+        return f"standardised (mean {self.mean:.4g}, deviation {self.deviation:.4g}){flag}"
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,11 @@ class Category:
 
     def explain(self) -> str:
         """What is done, in words."""
-        rare = f"; {self.dropped} rare values left out" if self.dropped else ""
-        return f"one column for each of {len(self.values)} values{rare}"
+        some = "one value" if len(self.values) == 1 else f"each of {len(self.values)} values"
+        rare = (
+            f"; {self.dropped} rare value{'' if self.dropped == 1 else 's'} left out" if self.dropped else ""
+        )
+        return f"one column for {some}{rare}"
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class Date:
         """What is done, in words."""
         spoken = {_YEAR: "year", _WEEK: "week", _DAY: "day"}
         places = " and ".join(spoken[c] for c in self.cycles)
-        return "the time" + (f", and the position in the {places}" if places else "")
+        return "as time" + (f" and as position in the {places}" if places else "")
 
 
 @dataclass(frozen=True, eq=False)

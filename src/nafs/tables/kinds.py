@@ -58,13 +58,13 @@ def find_kinds(table: Any, forced: dict[str, str]) -> list[Kind]:
     columns = []
     for name in table.column_names:
         if name in forced:
-            columns.append(Kind(name, forced[name], "as asked"))
+            columns.append(Kind(name, forced[name], "as requested"))
         elif name in numbers:
             columns.append(Kind(name, "number", "all values are numbers"))
         elif name in codes:
             columns.append(_kind_of_words(name, read_values(table[name], "text")))
         elif name not in kinds:
-            columns.append(Kind(name, "ignored", "no value at all"))
+            columns.append(Kind(name, "ignored", "it has no values"))
         elif kinds[name] == _DATE:
             columns.append(Kind(name, "date", "all values are dates", formats.get(name)))
         elif kinds[name] == _NUMERIC:
@@ -156,7 +156,7 @@ def _kind_of_words(name: str, values: NDArray[Any]) -> Kind:
     if np.mean([len(value.split()) for value in present]) >= _WORDS:
         return Kind(name, "text", "values of several words")
     if distinct >= _DIFFERENT * len(present):
-        return Kind(name, "ignored", "nearly every value differs, as ids do")
+        return Kind(name, "ignored", "nearly every value is different, as in a column of ids")
     return Kind(name, "category", f"{distinct} different values of one word")
 
 
