@@ -4,6 +4,7 @@ import csv
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from command import run
 from sklearn.metrics import adjusted_rand_score
@@ -65,3 +66,28 @@ def test_the_command_joins_clusters_to_the_table(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert run(*words) == 0
     assert "distinguished_by" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("header", ["customer,city", ""], ids=["header", "no header"])
+def test_columns_of_words_stay_beside_the_clusters(tmp_path, monkeypatch, header):
+    """With words only, the first line alone does not show whether a table has a header."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [f"c{node},{('Berlin', 'Paris')[node % 2]}" for node in rng.permutation(40)]
+    (tmp_path / "nodes.csv").write_text("\n".join([*filter(None, [header]), *rows]) + "\n")
+    edges = [
+        f"c{a},c{2 * b + a % 2}" for a in range(40) for b in rng.integers(0, 20, 3) if a != 2 * b + a % 2
+    ]
+    (tmp_path / "edges.csv").write_text("source,target\n" + "\n".join(edges) + "\n")
+    assert run("cluster", "edges.csv", "-f", "nodes.csv", "-k", "2", "-o", "out.csv") == 0
+    written = pd.read_csv("out.csv")
+    assert written.iloc[:, 0].tolist() == [row.split(",")[0] for row in rows]
+    assert written.iloc[:, 1].tolist() == [row.split(",")[1] for row in rows]
+
+
+def test_a_graph_without_features_is_reported(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pairs = [f"{a},{(a + step) % 30}" for a in range(30) for step in (1, 2)]
+    (tmp_path / "edges.csv").write_text("source,target\n" + "\n".join(pairs) + "\n")
+    assert run("cluster", "edges.csv", "-k", "2", "-o", "out.csv") == 0
+    assert "the graph has no features" in capsys.readouterr().err

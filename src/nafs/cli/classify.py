@@ -8,7 +8,7 @@ from nafs.answers import width_for_classes
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command
 from nafs.cli.options import Force, TableFile, TablePrinting, beside, check_learning
-from nafs.cli.reading import Edges, Reading, read, with_own_names
+from nafs.cli.reading import Edges, Reading, read, say_if_structural, with_own_names
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
 from nafs.readers.summary import counted
@@ -49,6 +49,7 @@ def classify(
     if width == "auto":
         width, notes = width_for_classes(graph, parse_memory(options.memory_limit))
         run.notes += notes
+    say_if_structural(run, graph)
     with run.stage("embed"):
         embedding = embed(graph, **options.for_library(running, dim=width))
     run.notes += () if embedding.choice is None else _without_clusters(embedding.choice)

@@ -11,7 +11,7 @@ from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
 from nafs.cli.flags import command, flag, text_flag
 from nafs.cli.options import OUTPUT, Force, TablePrinting, beside, check_learning
-from nafs.cli.reading import Edges, Reading, read, with_own_names
+from nafs.cli.reading import Edges, Reading, read, say_if_structural, with_own_names
 from nafs.cli.similar import check_table_target, show_table, whole_table
 from nafs.embedding import embed
 
@@ -83,6 +83,7 @@ def cluster(
         check_table_target(target, force=force)
     check_learning(options.memory_limit)
     graph = read(run, edges, reading, scratch_dir=beside(output))
+    say_if_structural(run, graph)
     with run.stage("embed"):
         embedding = embed(graph, **options.for_library(running))
     assert embedding.choice is not None

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -251,8 +251,20 @@ def with_own_names(run: Run, answers: Any, graph: Graph, reading: Reading, outpu
     if reading.features is not None and (reading.features == "-" or is_pipe(reading.features)):
         run.notes.append("the features came from a pipe, so their columns are not repeated in the output")
         return answers
-    as_written = output.lower().endswith(TEXT)
-    return joined(answers, reading.features, table_options(reading), as_written=as_written)
+    options = table_options(reading)
+    if options.header is None and "id_column" in graph.column_names:  # known since the table was read
+        options = replace(options, header=True)
+    whole = joined(answers, reading.features, options, as_written=output.lower().endswith(TEXT))
+    if whole is None:
+        run.notes.append(f"the rows of {reading.features} are not those of the nodes: {output} has ids only")
+        return answers
+    return whole
+
+
+def say_if_structural(run: Run, graph: Graph) -> None:
+    """Tell the user that a graph has no features, and what is used instead."""
+    if graph.features is None:
+        run.notes.append("the graph has no features: structural ones are computed from its edges")
 
 
 def is_dataset(name: str) -> bool:

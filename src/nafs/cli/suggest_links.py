@@ -18,7 +18,7 @@ from nafs.cli.options import (
     check_learning,
     check_vectors,
 )
-from nafs.cli.reading import Edges, Reading, read
+from nafs.cli.reading import Edges, Reading, read, say_if_structural
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
 from nafs.similarity.suggestions import has_edges
@@ -72,6 +72,7 @@ def suggest_links(
     if embedding is not None:
         vectors = Embedding.load(embedding, graph, memory_limit=options.memory_limit)
     else:
+        say_if_structural(run, graph)
         with run.stage("embed"):
             vectors = embed(graph, **options.for_library(running))
         assert vectors.choice is not None

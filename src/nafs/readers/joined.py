@@ -35,6 +35,7 @@ def joined(
     Returns
     -------
     Arrow table
+        ``None`` if no column has the ids of the nodes, in their order.
     """
     import pyarrow as pa
 
@@ -46,8 +47,8 @@ def joined(
     rows = pa.Table.from_batches(batches)
     ids = answers.column(0)
     key = _key_of(rows, ids)
-    if key is None:  # the rows are not in the order of the nodes
-        return answers
+    if key is None:
+        return None
     missing = answers.num_rows - rows.num_rows
     columns = {}
     for name in rows.column_names:
