@@ -1,5 +1,7 @@
 """Linear algebra on one thread, and clusters that do not depend on the number of threads."""
 
+import threading
+
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
@@ -37,6 +39,24 @@ def test_blocks_inside_one_another_end_with_the_outer_one(two_threads):
         with one_blas_thread():
             pass
         assert blas_threads() == {1}
+    assert blas_threads() == {2}
+
+
+def test_overlapping_blocks_of_two_threads_leave_no_limit_behind(two_threads):
+    inside, leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with one_blas_thread():
+            inside.set()
+            leave.wait()
+
+    thread = threading.Thread(target=other)
+    with one_blas_thread():
+        thread.start()
+        inside.wait()
+        assert blas_threads() == {1}
+    leave.set()
+    thread.join()
     assert blas_threads() == {2}
 
 

@@ -1,5 +1,7 @@
 """Jobs beside the search for an order."""
 
+from threading import Event, Timer
+
 import numpy as np
 import pytest
 
@@ -18,11 +20,23 @@ def test_errors_of_a_job_are_raised():
         pass
 
 
-def test_an_error_of_the_block_is_raised_after_the_jobs():
-    done = []
-    with pytest.raises(KeyboardInterrupt), meanwhile(lambda: done.append(1)):
-        raise KeyboardInterrupt
-    assert done == [1]
+def test_an_error_of_the_block_waits_only_for_the_job_that_runs():
+    begun, end, done = Event(), Event(), []
+
+    def first():
+        begun.set()
+        end.wait()
+        done.append("first")
+
+    def interrupted():
+        with meanwhile(first, lambda: done.append("second")):
+            begun.wait()
+            Timer(0.1, end.set).start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert done == ["first"]
 
 
 @pytest.mark.parametrize("size", [0, 1, 4096, 10_000])

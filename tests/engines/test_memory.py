@@ -225,3 +225,49 @@ def test_reduced_features_count_when_they_are_held():
     assert NAFS(2, memory_limit="39MB", **settings).fit_transform(X, adjacency=A).shape == (20_000, 16)
     with pytest.raises(MemoryError, match=r"reducing the features needs 38\.5 MB, .* of 38 MB; raise"):
         NAFS(2, memory_limit="38MB", **settings).fit(X, adjacency=A)
+
+
+# Sparse features that are copied in the order of the nodes, for which their positions are needed too.
+SPARSE = """
+from pathlib import Path
+import numpy as np, scipy.sparse as sp
+from nafs.engines.resources import Resources
+from nafs.engines.base import FeatureSize, Problem
+from nafs.engines.memory import MemoryEngine
+from nafs.graph import Adjacency, Features, read_features
+from nafs.smoothing import Method
+
+def peak():
+    (line,) = [line for line in open("/proc/self/status") if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
+
+n, f, entries = 100_000, 300, 74
+rng = np.random.default_rng(0)
+steps = np.array([-2, -1, 1, 2])
+indices = np.sort((np.arange(n)[:, None] + steps) % n, axis=1).astype(np.int32)
+graph = Adjacency(np.arange(n + 1, dtype=np.int64) * 4, indices.ravel())
+columns = (np.arange(entries) * 4 + np.arange(n)[:, None] % 4).astype(np.int32)
+values = rng.random(n * entries, dtype=np.float32)
+arrays = {"a": np.arange(n + 1, dtype=np.int64) * entries, "b": columns.ravel(), "c": values}
+features = Features.from_arrays(arrays, (n, f))
+engine = MemoryEngine()
+small = read_features(np.eye(3, dtype=np.float32))
+tiny = Problem(Adjacency(np.zeros(4, np.int64), np.zeros(0, np.int32)), FeatureSize.of(small), Method(3))
+engine.run(tiny, engine.plan(tiny), small)
+def problem(limit):
+    resources = Resources(memory_limit=limit, n_threads=2)
+    return Problem(graph, FeatureSize.of(features), Method(11, r=(0.5,)), resources)
+plan = engine.plan(problem(engine.plan(problem(None)).nbytes))
+assert plan.ordered and plan.arranged == n, plan
+Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+before = peak()
+engine.run(problem(plan.nbytes), plan, features)
+print((peak() - before) / plan.nbytes)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="measures through /proc")
+def test_copies_of_sparse_features_stay_within_the_limit():
+    run = subprocess.run([sys.executable, "-c", SPARSE], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert 0.3 < float(run.stdout) <= 1.02

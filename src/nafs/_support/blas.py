@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from threading import RLock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
+
+_inside = RLock()  # held by the thread that set the limit
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit the BLAS to one thread; also a decorator.
 
-    The limit holds for the whole process, and only one Python thread can set it: where another one has set a
-    limit before, threadpoolctl keeps that one.
+    The limit holds for the whole process. While a thread is inside such a block, blocks of other threads
+    leave the limit as it is. So they may lose it before they end, but it is never left behind.
 
     Examples
     --------
@@ -30,8 +33,14 @@ def one_blas_thread() -> Iterator[None]:
     >>> with one_blas_thread():
     ...     product = np.eye(2) @ np.eye(2)
     """
-    with _controller().limit(limits=1, user_api="blas"):
+    if not _inside.acquire(blocking=False):
         yield
+        return
+    try:
+        with _controller().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _inside.release()
 
 
 @cache

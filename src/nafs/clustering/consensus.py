@@ -317,6 +317,7 @@ class ClusterSearch:
             )
         return replace(clustering, reasons=tuple(reasons))
 
+    @one_blas_thread()
     def candidates(
         self, n_clusters: int, seed: int = 0
     ) -> tuple[Labels, NDArray[np.int64], NDArray[np.str_]]:

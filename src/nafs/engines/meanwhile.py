@@ -31,7 +31,11 @@ def meanwhile(*jobs: Callable[[], object]) -> Iterator[None]:
     """
     with ThreadPoolExecutor(1) as pool:
         futures = [pool.submit(job) for job in jobs]
-        yield
+        try:
+            yield
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # the job that runs is waited for
+            raise
         for future in futures:
             future.result()
 

@@ -226,9 +226,11 @@ def _preparations(
     if problem.resources.threads == 1:
         return []
     fresh = [out.reshape(-1).view(np.uint8), *workspace.buffers]
-    nbytes = problem.held + order_nbytes(problem.graph)[0] + sum(array.nbytes for array in fresh)
-    touches = [partial(touch, array) for array in fresh] if nbytes <= plan.nbytes else []
-    return [*touches, lambda: features.norms]
+    norms = 4 * problem.graph.n_nodes
+    nbytes = _ordering_nbytes(problem, plan.arranged)[0] + sum(array.nbytes for array in fresh) + norms
+    if problem.held + nbytes > plan.nbytes:
+        return []
+    return [*(partial(touch, array) for array in fresh), lambda: features.norms]
 
 
 def _order(problem: Problem) -> Order:
@@ -247,12 +249,18 @@ def _needed(
         nbytes += problem.n_centres * columns * group * 12
         nbytes += n * 4 + 24 * min(CENTRE_BLOCK, n * columns)
     if ordered:
-        at_first, kept = order_nbytes(problem.graph)
-        if arranged:  # copying sparse rows needs their positions
-            kept += -(-problem.size.nbytes * arranged // n)
-            at_first = max(at_first, kept + (2 * problem.size.nbytes if problem.size.sparse else 0))
+        at_first, kept = _ordering_nbytes(problem, arranged)
         nbytes = max(at_first, kept + 8 * n + nbytes)
     return problem.held + nbytes
+
+
+def _ordering_nbytes(problem: Problem, arranged: int) -> tuple[int, int]:
+    """Bytes that the order and the copied features take at most before the first hop, and bytes kept."""
+    at_first, kept = order_nbytes(problem.graph)
+    if arranged:  # copying sparse rows needs their positions
+        kept += -(-problem.size.nbytes * arranged // problem.graph.n_nodes)
+        at_first = max(at_first, kept + (2 * problem.size.nbytes if problem.size.sparse else 0))
+    return at_first, kept
 
 
 def _check(needed: int, limit: int | None) -> None:

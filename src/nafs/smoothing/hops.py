@@ -335,6 +335,8 @@ class Hops:
         first_r : int
             Position of this group's first r among the method's: 0 overwrites ``out``.
         """
+        assert self._owed is None, "the sum lacks the hop before"
+        assert not self._unopened, "the sum lacks hop 0"
         ensemble, f = ensemble_named(self.method.ensemble), self.layout.n_features
         apart = ensemble.side_by_side
         target = out[:, first_r * f : (first_r + self.layout.n_groups) * f] if apart else out
