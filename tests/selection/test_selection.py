@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from command import run
 from random_graphs import random_graph
 
-from nafs import NAFS, Graph, embed
+from nafs import NAFS, Graph, cluster, embed
 from nafs.clustering import mixture, project
 from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.measures import agreement
@@ -422,3 +422,33 @@ def test_features_can_be_reduced_before_smoothing_and_the_loss_is_reported():
         NAFS(dim=0).fit(wide, adjacency=A)
     with pytest.raises(ValueError, match="reduction must be"):
         NAFS(dim=5, reduction="pca").fit(wide, adjacency=A)
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        ([1], "standardize"),  # one measurement
+        ([40, 50_000, 2], "standardize"),  # age, income, children
+        ([1] * 20 + [50_000], "standardize"),
+        ([1] * 20, "l2"),
+        ([1, 2] * 10, "l2"),
+    ],
+)
+def test_columns_with_units_of_their_own_are_scaled_one_by_one(columns, kind):
+    rng = np.random.default_rng(0)
+    values = np.array(columns) * rng.uniform(0.5, 1.5, (200, len(columns)))
+    assert judge(read_features(values))[0] == kind
+
+
+def test_a_column_without_meaning_does_not_drown_the_others():
+    """Ages that tell groups apart, beside incomes that do not, and weak edges."""
+    rng = np.random.default_rng(1)
+    groups = rng.integers(0, 3, 300)
+    ages, incomes = 25 + 20 * groups + rng.normal(0, 5, 300), rng.uniform(2e4, 9e4, 300)
+    same = groups[:, None] == groups
+    edges = np.triu(rng.random(same.shape) < np.where(same, 0.03, 0.015), 1)
+    graph = Graph(edges, np.column_stack([ages, incomes, rng.uniform(0, 3, 300)]), directed=False)
+    auto, unit_rows = (
+        agreement(groups, cluster(graph, 3, preprocessing=kind).labels)["ARI"] for kind in ("auto", "l2")
+    )
+    assert auto > unit_rows + 0.2

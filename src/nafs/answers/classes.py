@@ -182,15 +182,16 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
             "too few labels to estimate the accuracy: at least two of each of two classes are needed"
         )
     else:
-        chance = counts.max() / counts.sum()
+        counted = counts[counts > 1]  # single labels cannot be held out
+        chance, n_labels = counted.max() / counted.sum(), int(counted.sum())
         notes.append(
             f"accuracy on held-out labels {accuracy:.3f} ± {deviation:.3f} "
             f"(always guessing the largest class: {chance:.3f})"
         )
-        if len(nodes) < _FEW_LABELS:
-            margin = 1 / np.sqrt(len(nodes))
+        if n_labels < _FEW_LABELS:
+            margin = 1 / np.sqrt(n_labels)
             notes.append(
-                f"the accuracy was estimated from {len(nodes)} labels only and may be off by {margin:.2f}"
+                f"the accuracy was estimated from {n_labels} labels only and may be off by {margin:.2f}"
             )
         if accuracy < chance + 0.02:
             notes.append("the accuracy is no better than guessing: do not trust the predictions")

@@ -26,7 +26,7 @@ class ClusterOptions(EmbeddingOptions):
             "--clusters",
             "-k",
             metavar="N|auto",
-            help="Number of clusters; auto chooses it.",
+            help="Number of clusters, at most: empty ones are left out; auto chooses it.",
             parse=count_or("n_clusters", "auto"),
         ),
     ] = "auto"  # type: ignore[assignment]

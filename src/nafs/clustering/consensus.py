@@ -292,7 +292,7 @@ class ClusterSearch:
         ]
         if preferred:
             reasons.append(
-                "clusters of very different sizes were kept, because they are more stable than even ones"
+                "clusters merged along the edges are used, because they are more stable than the others"
             )
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)

@@ -82,12 +82,12 @@ def join(
         places = positions(ids, edge_ids)
         without = np.flatnonzero(places < 0)
         if len(edge_ids) and len(without) == len(edge_ids):
-            found = (
+            mismatch = (
                 f"{nodes.where}: none of its ids ({_some(ids)}) is among the edges' ids ({_some(edge_ids)})"
             )
             if differ_in_zeros(ids, edge_ids):
-                raise InputError(f"{found}; {_ZEROS}")
-            raise InputError(f"{found}; name the id column with ", Parameter("id_column"))
+                raise InputError(f"{mismatch}; {_ZEROS}")
+            raise InputError(f"{mismatch}; name the id column with ", Parameter("id_column"))
         if edges.header is not None:
             n_known = int((places[list(edges.header.ends)] >= 0).sum())
             if n_known:  # an edge like any other

@@ -19,6 +19,7 @@ KINDS = ("none", "l2", "tfidf", "standardize")
 CENTERS = ("none", "mean", "stationary")
 _BLOCK = 1 << 22  # values per block
 _SPARSE = 0.5  # density below which non-negative integers are treated as counts
+_FEW = 8  # columns; where fewer make up the lengths of rows, all rows have nearly the same direction
 
 
 def judge(features: Features) -> tuple[str, str]:
@@ -46,7 +47,27 @@ def judge(features: Features) -> tuple[str, str]:
         return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
     if whole and share < _SPARSE:
         return "tfidf", f"values are counts: whole numbers, {100 * share:.2g} % of them nonzero"
+    if features.dense is not None and _columns_that_count(features.dense) < _FEW:
+        return (
+            "standardize",
+            "few columns, or a few that outweigh the others: columns are scaled to mean 0 and deviation 1",
+        )
     return "l2", "non-negative values that are not counts: rows are scaled to length 1"
+
+
+def _columns_that_count(matrix: NDArray[np.float32]) -> float:
+    """How many columns make up the squared lengths of rows: all if they are alike, 1 if one is far larger.
+
+    Such columns are measurements with units of their own, such as age and income. The direction of a row says
+    nothing about them.
+    """
+    squares = np.zeros(matrix.shape[1])
+    step = max(1, _BLOCK // matrix.shape[1])
+    for top in range(0, len(matrix), step):
+        block = matrix[top : top + step].astype(np.float64)
+        squares += np.einsum("ij,ij->j", block, block)
+    total = squares.sum()
+    return float(1 / ((squares / total) ** 2).sum()) if total > 0 else float(matrix.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
