@@ -21,7 +21,7 @@ from nafs._support.scratch import Allocate, scratch_in
 from nafs.readers.matrices import is_matrix
 from nafs.readers.size import IN_TABLES, table_bytes
 
-DUCKDB_MEMORY = "1GB"
+DUCKDB_MEMORY = 10**9
 _SMALL = 4 << 20  # bytes of tables that are always read in memory, whatever the limit
 _LEAST = 128 << 20  # bytes that DuckDB and Python need even for a tiny table
 _SPACE = 50 * 10**6  # bytes that DuckDB needs to read a small table
@@ -38,10 +38,10 @@ _ALONE = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """What reading may use: memory for DuckDB, and files for arrays."""
+    """What reading may use: bytes of memory for DuckDB or for sorting, and files for arrays."""
 
     allocate: Allocate = np.empty
-    duckdb_memory: str = DUCKDB_MEMORY
+    memory: int = DUCKDB_MEMORY
     folder: Path | None = None  # where DuckDB spills
     threads: int | None = None
 
@@ -67,9 +67,9 @@ def bounds_of(memory_limit: Any, scratch_dir: Any, paths: list[Any]) -> Bounds |
         )
     threads = max(1, min(os.cpu_count() or 1, limit // _LEAST // 2))  # each thread has its own buffers
     if small:
-        return Bounds(duckdb_memory=f"{limit - _LIBRARIES}B", threads=threads)
+        return Bounds(memory=limit - _LIBRARIES, threads=threads)
     folder = Path(tempfile.gettempdir() if scratch_dir is None else scratch_dir)
-    return Bounds(scratch_in(folder), f"{(limit - _LEAST // 2) // 2}B", folder, threads)
+    return Bounds(scratch_in(folder), (limit - _LEAST // 2) // 2, folder, threads)
 
 
 def _files(path: Any) -> list[str]:
@@ -117,7 +117,7 @@ def duckdb_connection(bounds: Bounds | None = None) -> Iterator[Any]:
 def _database(bounds: Bounds) -> Iterator[Any]:
     duckdb = duckdb_package()
     with tempfile.TemporaryDirectory(prefix="nafs-duckdb-", dir=bounds.folder) as spill:
-        config: dict[str, Any] = _ALONE | {"memory_limit": bounds.duckdb_memory, "temp_directory": spill}
+        config: dict[str, Any] = _ALONE | {"memory_limit": f"{bounds.memory}B", "temp_directory": spill}
         if bounds.threads is not None:
             config["threads"] = bounds.threads
         # Pages of a database in a file can be evicted from memory without being written elsewhere first.

@@ -14,12 +14,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
+from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency
 from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
 from nafs.graph.ids import BLANKS, blanks_note, id_column
 from nafs.graph.numbers import numbers_of
 from nafs.readers.database import Bounds, duckdb_connection
+from nafs.readers.external_sort import EdgeList, sorted_adjacency
+from nafs.readers.numbering import DenseNumbers, is_dense
 from nafs.readers.roles import EdgeColumns
 from nafs.readers.summary import columns_line, edges_line
 
@@ -105,7 +108,11 @@ class Edges:
     ) -> tuple[Adjacency, Merging]:
         sources, targets = self.sources, self.targets
         if self.bounds is not None:
-            return sorted_adjacency(self, places, n, self.bounds, directed=directed, self_loops=self_loops)
+            weighted = self.weights is not None and not _all_ones(self.weights)
+            listed = EdgeList(sources, targets, self.weights, places)
+            return sorted_adjacency(
+                listed, n, self.bounds, weighted=weighted, directed=directed, self_loops=self_loops
+            )
         if places is not None:
             moved = places.astype(np.int32)
             sources, targets = moved[sources], moved[targets]
@@ -147,6 +154,48 @@ def number_edges(
     kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
     notes = _without_blanks(duck, [name for name in ("source", "target") if kinds[name] == "VARCHAR"], where)
     _refuse_missing_ids(duck, where)
+    kind = _cast_ids(duck, kinds, where, as_text=as_text)
+    ((count,),) = _rows(duck, "SELECT count(*) FROM edges")
+    dense = _dense_numbers(duck, count, allocate) if kind == "BIGINT" and count else None
+    listed = f"edges.rowid, source, target{', weight' if weighted else ''} FROM edges"
+    if dense is None:
+        _rows(
+            duck,
+            f"CREATE {temporary} TABLE nodes AS "
+            "SELECT id, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS number FROM "
+            "(SELECT id, min(place) AS first FROM (SELECT source AS id, 2 * rowid AS place FROM edges "
+            "UNION ALL SELECT target, 2 * rowid + 1 FROM edges) GROUP BY id)",
+        )
+        listed = listed.replace("source, target", "a.number, b.number")
+        listed += " JOIN nodes a ON edges.source = a.id JOIN nodes b ON edges.target = b.id"
+    sources, targets = allocate((count,), np.int32), allocate((count,), np.int32)
+    weights = allocate((count,), np.float64) if weighted else None
+    done = 0
+    for batch in duck.sql(f"SELECT {listed}").to_arrow_reader(_ROWS):
+        place, *ends = (np.asarray(batch.column(column)) for column in range(3))
+        if dense is not None:
+            if place[0] != done or place[-1] != done + len(place) - 1:
+                raise AssertionError("DuckDB returned the rows of a table in another order")
+            ends = [*dense.of_pairs(*ends)]
+        sources[place], targets[place] = ends
+        if weights is not None:
+            weights[place] = batch.column(3).to_numpy(zero_copy_only=False)
+        done += len(place)
+        if progress is not None:
+            progress(len(place))
+    if dense is None:
+        ids = duck.sql("SELECT id FROM nodes ORDER BY number").to_arrow_table().column(0)
+    else:
+        ids = dense.ids
+    if len(ids) > MAX_NODES:
+        raise InputError(f"{where}: at most {MAX_NODES} nodes are supported; found {len(ids)} different ids")
+    edges = Edges(id_column(ids, f"{where}: ids"), sources, targets, weights, notes, bounds)
+    check_weights(edges, where)
+    return edges
+
+
+def _cast_ids(duck: Any, kinds: dict[str, str], where: str, *, as_text: bool) -> str:
+    """Give both columns of ids the same type, and return it: BIGINT or VARCHAR."""
     wanted = dict.fromkeys(("source", "target"), "VARCHAR")
     if not as_text:
         wanted = {column: _id_kind(duck, column, kinds[column], where) for column in wanted}
@@ -157,100 +206,14 @@ def number_edges(
             floats = kinds[column].startswith((*_FLOATS, "DECIMAL")) and not as_text
             whole = f"{column}::BIGINT" if floats else column
             _rows(duck, f"ALTER TABLE edges ALTER {column} TYPE {kind} USING {whole}::{kind}")
-    _rows(
-        duck,
-        f"CREATE {temporary} TABLE nodes AS "
-        "SELECT id, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS number FROM "
-        "(SELECT id, min(place) AS first FROM (SELECT source AS id, 2 * rowid AS place FROM edges "
-        "UNION ALL SELECT target, 2 * rowid + 1 FROM edges) GROUP BY id)",
-    )
-    ids = duck.sql("SELECT id FROM nodes ORDER BY number").to_arrow_table().column(0)
-    if len(ids) > MAX_NODES:
-        raise InputError(f"{where}: at most {MAX_NODES} nodes are supported; found {len(ids)} different ids")
-    ((count,),) = _rows(duck, "SELECT count(*) FROM edges")
-    sources, targets = allocate((count,), np.int32), allocate((count,), np.int32)
-    weights = allocate((count,), np.float64) if "weight" in kinds else None
-    weight = "" if weights is None else ", weight"
-    numbered = duck.sql(
-        f"SELECT edges.rowid AS place, a.number AS source, b.number AS target{weight} "
-        "FROM edges JOIN nodes a ON edges.source = a.id JOIN nodes b ON edges.target = b.id"
-    )
-    for batch in numbered.to_arrow_reader(_ROWS):
-        place = np.asarray(batch.column(0))
-        sources[place], targets[place] = np.asarray(batch.column(1)), np.asarray(batch.column(2))
-        if weights is not None:
-            weights[place] = batch.column(3).to_numpy(zero_copy_only=False)
-        if progress is not None:
-            progress(len(place))
-    edges = Edges(id_column(ids, f"{where}: ids"), sources, targets, weights, notes, bounds)
-    check_weights(edges, where)
-    return edges
+    return wanted["source"]
 
 
-def sorted_adjacency(
-    edges: Edges,
-    places: NDArray[np.int64] | None,
-    n: int,
-    bounds: Bounds,
-    *,
-    directed: bool,
-    self_loops: bool,
-) -> tuple[Adjacency, Merging]:
-    """The same adjacency as :func:`nafs.graph.merge_edges` returns, sorted on disk by DuckDB."""
-    import pyarrow as pa
-
-    sources, targets, weights = edges.sources, edges.targets, edges.weights
-    if places is not None:
-        sources, targets = (_moved(array, places, bounds) for array in (sources, targets))
-    weighted = weights is not None and not _all_ones(weights)
-    listed = {"s": sources, "t": targets} | ({"w": weights} if weights is not None else {})
-    loops, zeros = self_loops or "s <> t", weights is None or "w <> 0"
-    kept = f"{loops} AND {zeros}"
-    # Duplicates add up; then both directions of an edge get the larger of their weights.
-    merged = f"SELECT s, t, sum(w) AS w FROM listed WHERE {kept} GROUP BY s, t"
-    if not weighted:
-        merged = f"SELECT DISTINCT s, t, 1 AS w FROM listed WHERE {kept}"
-    both = "m" if directed else "(SELECT s, t, w FROM m UNION ALL SELECT t, s, w FROM m)"
-    with duckdb_connection(bounds) as duck:
-        duck.register("listed", pa.table(listed))
-        ((there,),) = _rows(duck, f"SELECT count(*) FROM listed WHERE {zeros}")
-        ((different_loops,),) = _rows(
-            duck, f"SELECT count(*) FROM (SELECT DISTINCT s FROM listed WHERE {zeros} AND s = t)"
-        )
-        _rows(duck, f"CREATE TABLE m AS {merged}")
-        ((one_way,),) = _rows(duck, "SELECT count(*) FROM m")
-        _rows(duck, f"CREATE TABLE a AS SELECT s, t, max(w) AS w FROM {both} GROUP BY s, t")
-        _rows(duck, "DROP TABLE m")
-        ((count,),) = _rows(duck, "SELECT count(*) FROM a")
-        indptr, indices = bounds.allocate((n + 1,), np.int64), bounds.allocate((count,), np.int32)
-        values = bounds.allocate((count,), np.float32) if weighted else None
-        indptr[:] = 0
-        at = 0
-        for batch in duck.sql("SELECT s, t, w FROM a ORDER BY s, t").to_arrow_reader(_ROWS):
-            rows = np.asarray(batch.column(0))
-            span = slice(at, at + len(rows))
-            indices[span] = np.asarray(batch.column(1))
-            if values is not None:
-                values[span] = np.asarray(batch.column(2))
-            if len(rows):
-                counts = np.bincount(rows - rows[0])
-                indptr[rows[0] + 1 : rows[0] + 1 + len(counts)] += counts
-            at += len(rows)
-    for begin in range(1, n + 1, _ROWS):
-        end = min(n + 1, begin + _ROWS)
-        indptr[begin:end] = indptr[begin - 1] + np.cumsum(indptr[begin:end])
-    kept_loops, dropped = (different_loops, 0) if self_loops else (0, different_loops)
-    different = one_way + dropped
-    final = one_way if directed else (count + kept_loops) // 2
-    merging = Merging(len(sources), len(sources) - there, there - different, dropped, one_way - final, final)
-    return Adjacency(indptr, indices, values, directed), merging
-
-
-def _moved(array: NDArray[np.int32], places: NDArray[np.int64], bounds: Bounds) -> NDArray[np.int32]:
-    moved = bounds.allocate(array.shape, np.int32)
-    for begin in range(0, len(array), _ROWS):
-        moved[begin : begin + _ROWS] = places[array[begin : begin + _ROWS]]
-    return moved
+def _dense_numbers(duck: Any, count: int, allocate: Allocate) -> DenseNumbers | None:
+    """Numbers for ids that lie close together."""
+    extent = "min(least(source, target)), max(greatest(source, target))"
+    ((low, high),) = _rows(duck, f"SELECT {extent} FROM edges")
+    return DenseNumbers(low, high, allocate) if is_dense(low, high, count) else None
 
 
 def _all_ones(weights: NDArray[np.float64]) -> bool:
