@@ -2,9 +2,9 @@
 
 An update changes the graph, the embedding and the states that the model keeps. It is compared with two kinds
 of full run on the changed graph: one that builds the model again, which is what an update does where that is
-cheaper, and one that only embeds the graph and keeps no states. Two more lines add to the latter what it takes
-to build the changed graph from the old edges and features and the new ones: as arrays of positions without
-any ids, and as tables with ids, which is what an update reads.
+cheaper, and one that only embeds the graph and keeps no states. Two more lines add to the latter the time to
+build the changed graph from the old and the new edges and features: as arrays of positions without any ids,
+and as tables with ids, which is what an update reads.
 """
 
 from __future__ import annotations
@@ -146,11 +146,11 @@ def _with_building(name: str, bound: float, turns: list[Turn], graph: Graph) -> 
 def _rebuilding(name: str, turns: list[Turn], bound: float) -> Result:
     """A full run that leaves a model behind, as an update does."""
     ratios = [turn.rebuilt / turn.update for turn in turns]
-    detail = (
-        f"update {statistics.median(turn.update for turn in turns):.3g} s, full run "
-        f"{statistics.median(turn.rebuilt for turn in turns):.3g} s; {len(turns)} turns, {min(ratios):.1f} to "
-        f"{max(ratios):.1f}"
+    update, full = (
+        statistics.median(getattr(turn, kind) for turn in turns) for kind in ("update", "rebuilt")
     )
+    turned = f"{len(turns)} turns, {min(ratios):.1f} to {max(ratios):.1f}"
+    detail = f"update {update:.3g} s, full run {full:.3g} s; {turned}"
     return Result.at_least(name, statistics.median(ratios), bound, detail)
 
 
