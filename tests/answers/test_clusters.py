@@ -91,3 +91,36 @@ def test_a_graph_without_features_is_reported(tmp_path, monkeypatch, capsys):
     (tmp_path / "edges.csv").write_text("source,target\n" + "\n".join(pairs) + "\n")
     assert run("cluster", "edges.csv", "-k", "2", "-o", "out.csv") == 0
     assert "the graph has no features" in capsys.readouterr().err
+
+
+@pytest.fixture
+def two_points(tmp_path, monkeypatch):
+    """A ring of nodes with one of two rows of features: more than two clusters would be empty."""
+    monkeypatch.chdir(tmp_path)
+    nodes = pd.DataFrame({"id": np.arange(40), "a": np.arange(40) % 2, "b": 1 - np.arange(40) % 2})
+    edges = pd.DataFrame({"source": nodes.id, "target": np.roll(nodes.id, 1)})
+    nodes.to_csv("nodes.csv", index=False)
+    edges.to_csv("edges.csv", index=False)
+    return nafs.from_edges(edges, nodes)
+
+
+def test_fewer_clusters_than_requested_are_a_warning(two_points, recwarn):
+    embedding = nafs.embed(two_points, n_hops=0)
+    with pytest.warns(UserWarning, match="2 clusters instead of 9") as caught:
+        embedding.cluster(9)
+    assert [warning.filename for warning in caught] == [__file__]
+    with pytest.warns(UserWarning, match="2 clusters instead of 9"):
+        nafs.cluster(embedding, 9)
+    with pytest.warns(UserWarning, match="instead of 30"):
+        nafs.cluster(two_points, 30, structure="none")
+    recwarn.clear()
+    embedding.cluster(2)
+    embedding.cluster()
+    assert not recwarn
+
+
+@pytest.mark.parametrize("hops", ["0", "auto"])
+def test_the_command_says_once_that_clusters_are_fewer(two_points, capsys, hops):
+    words = ("cluster", "edges.csv", "-f", "nodes.csv", "-k", "9", "--hops", hops, "--structure", "none")
+    assert run(*words) == 0
+    assert capsys.readouterr().err.count("instead of 9") == 1

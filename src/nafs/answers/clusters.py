@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.clustering import Clustering
+from nafs.clustering.consensus import fewer_clusters
 from nafs.clustering.description import Cluster, NodeFacts, describe_clusters
 from nafs.graph import Graph
+from nafs.graph.adjacency import find_stack_level
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,3 +100,11 @@ def clusters_of(
     if graph is not None and graph.features is not None and graph.feature_names is not None:
         facts = NodeFacts(features=(graph.features.matrix, list(graph.feature_names)))
     return Clusters(ids, clustering, describe_clusters(clustering.labels, matrix, ids.to_pylist(), facts))
+
+
+def warn_if_fewer(clusters: Clusters, n_clusters: int | str) -> Clusters:
+    """The clusters, with a warning if they are fewer than a caller asked for."""
+    found = clusters.clustering.n_clusters
+    if n_clusters != "auto" and found < int(n_clusters):
+        warnings.warn(fewer_clusters(found, int(n_clusters)), UserWarning, stacklevel=find_stack_level())
+    return clusters

@@ -16,7 +16,7 @@ from nafs._support.checks import check_choice
 from nafs._support.errors import InputError, Parameter
 from nafs._support.extras import require
 from nafs._support.markup import html_table
-from nafs.answers import Classification, Clusters, classify, clusters_of
+from nafs.answers import Classification, Clusters, classify, clusters_of, warn_if_fewer
 from nafs.clustering import ClusterSearch
 from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
@@ -234,7 +234,8 @@ class Embedding:
         Parameters
         ----------
         n_clusters : int or "auto"
-            "auto" tries many numbers and chooses the one on which the candidates agree best.
+            "auto" tries many numbers and chooses the one on which the candidates agree best. Empty clusters
+            are left out; a warning says if fewer than this number remain.
         graph : Graph, or anything that :func:`nafs.embed` takes, optional
             Its edges help to choose the number, and its feature names to describe the clusters.
         seed : int
@@ -260,7 +261,8 @@ class Embedding:
         adjacency = None if graph is None else graph.adjacency
         hops = int(self.settings.get("n_hops", 0))
         search = ClusterSearch([(hops, np.asarray(self.matrix, np.float32))], most, graph=adjacency)
-        return clusters_of(self.matrix, self.id_array, search.cluster(n_clusters, seed), graph)
+        clusters = clusters_of(self.matrix, self.id_array, search.cluster(n_clusters, seed), graph)
+        return warn_if_fewer(clusters, n_clusters)
 
     def classify(self, labels: Any = None, *, seed: int = 0) -> Classification:
         """Predict the class of every node from the labels of some, with calibrated probabilities.

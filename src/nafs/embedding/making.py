@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from nafs.answers import Clusters, clusters_of
+from nafs.answers import Clusters, clusters_of, warn_if_fewer
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
@@ -138,6 +138,7 @@ def cluster(
     graph : Graph, anything that :func:`embed` takes, or an Embedding
         The vectors of an embedding are clustered as they are; the options below then have no effect.
     n_clusters : int or "auto"
+        As in :meth:`Embedding.cluster`.
     r, weighting, distance, preprocessing, center, dim, structure, n_threads, memory_limit, progress
         As in :func:`embed`.
     seed : int
@@ -176,7 +177,8 @@ def cluster(
     )
     assert embedding.choice is not None
     assert embedding.choice.clustering is not None
-    return clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
+    clusters = clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
+    return warn_if_fewer(clusters, n_clusters)
 
 
 def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:
