@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from command import run
 
-from nafs import Graph, InputError, embed
+from nafs import Graph, InputError, embed, from_edges
 from nafs.answers import classify, width_for_classes
 from nafs.datasets import contextual_sbm, example_table
 
@@ -73,7 +73,7 @@ def test_a_class_seen_once_is_predicted_and_said():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ({99: "a"}, "labels name 1 unknown ids, such as 99"),
+        ({99: "a"}, "labels name unknown ids: 0 of the 1 ids with labels are in the graph; 99 is not"),
         ({0: "a", 1: "a"}, "one class only"),
         (["a", "b"], "labels have 2 entries for 4 nodes"),
         ([None] * 4, "no node has a label"),
@@ -187,9 +187,30 @@ def test_labels_in_frames_are_keyed_by_id():
     frame = pd.DataFrame({"who": list(known), "kind": list(known.values())})
     for labels in (frame, frame.set_index("who"), frame.set_index("who")["kind"], pa.table(dict(frame))):
         assert classify(points, ids, labels).to_arrow().equals(expected)
-    with pytest.raises(ValueError, match="unknown ids, such as 'x'"):
+    with pytest.raises(ValueError, match="'x' is not; ids of the graph are 'n0'"):
         classify(points, ids, pd.DataFrame({"id": ["x"], "class": ["a"]}))
     with pytest.raises(ValueError, match="keep two columns, id and class"):
         classify(points, ids, frame.assign(more=1, id=frame.who))
     with pytest.raises(ValueError, match="'n1'"):
         classify(points, ids, pd.DataFrame({"id": ["n1", "n1"], "class": ["a", "b"]}))
+
+
+def test_too_few_labels_because_their_ids_are_unknown(tmp_path, monkeypatch, capsys):
+    """The error says that the ids of the labels are not those of the graph."""
+    monkeypatch.chdir(tmp_path)
+    ring = pd.DataFrame({"source": [f"p{i}" for i in range(20)]})
+    ring["target"] = np.roll(ring.source, 1)
+    ring.to_csv("edges.csv", index=False)
+    ids = ["p1", "p2", *(f"P-{i}" for i in range(18))]
+    labels = pd.DataFrame({"id": ids, "topic": ["x", "x", *"xy" * 9]})
+    labels.to_csv("few.csv", index=False)
+    why = "2 of the 20 ids with labels are in the graph; 'P-17' is not; ids of the graph are 'p0'"
+    assert run("classify", "edges.csv", "--labels", "few.csv", "--hops", "2") == 2
+    message = capsys.readouterr().err
+    assert "--labels have one class only" in message
+    assert why in message
+    with pytest.raises(InputError, match=f"one class only.*: {why}"):
+        embed(from_edges(ring, labels=labels), n_hops=2).classify()
+    labels.loc[:1, "topic"] = None
+    with pytest.raises(InputError, match=f"no node has a label.*; {why}"):
+        from_edges(ring, labels=labels)

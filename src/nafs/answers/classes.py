@@ -22,7 +22,7 @@ from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
-from nafs.graph.label_tables import is_frame, keyed_labels
+from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
 from nafs.pipeline.decide import AUTO_DIM
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
@@ -168,7 +168,7 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     codes = known.codes[nodes]
     present, counts = np.unique(codes, return_counts=True)
     names = known.classes
-    _check(present, len(nodes))
+    _check(known, len(present))
     scales = _scales(matrix, nodes)
     points = matrix[nodes] * scales[nodes]
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
@@ -238,10 +238,10 @@ def _labels(labels: Any, ids: Any, n: int) -> Labels:
     if hasattr(labels, "index") and hasattr(labels, "items"):  # a pandas Series is keyed by its index
         labels = {key: None if value != value else value for key, value in labels.items()}  # noqa: PLR0124
     if isinstance(labels, Mapping):
-        places = positions(ids, id_column([str(key) for key in labels]))
-        unknown = [key for key, place in zip(labels, places, strict=True) if place < 0]
-        if unknown:
-            raise InputError(Parameter("labels"), f" name {len(unknown)} unknown ids, such as {unknown[0]!r}")
+        labelled = id_column([str(key) for key in labels])
+        places = positions(ids, labelled)
+        if (places < 0).any():
+            raise InputError(Parameter("labels"), f" name unknown ids: {unmatched_ids(labelled, ids)}")
         aligned: list[Any] = [None] * n
         for place, value in zip(places, labels.values(), strict=True):
             aligned[int(place)] = value
@@ -252,13 +252,14 @@ def _labels(labels: Any, ids: Any, n: int) -> Labels:
     return read
 
 
-def _check(present: NDArray[Any], n_labelled: int) -> None:
-    if n_labelled == 0:
+def _check(labels: Labels, n_classes: int) -> None:
+    if n_classes == 0:
         raise InputError(
             Parameter("labels"), " are all missing: classification needs the labels of some nodes"
         )
-    if len(present) < 2:
-        raise InputError(Parameter("labels"), " have one class only; classification needs at least two")
+    if n_classes < 2:
+        why = f": {labels.unmatched}" if labels.unmatched else ""
+        raise InputError(Parameter("labels"), " have one class only; classification needs at least two", why)
 
 
 def _validate(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from nafs._support.errors import InputError
-from nafs.graph.ids import as_arrow, check_unique, id_column
-from nafs.graph.node_columns import choose_id, is_nameless, listed, table_of, with_index
+from nafs.graph.ids import as_arrow, check_unique, id_column, positions
+from nafs.graph.node_columns import choose_id, is_nameless, listed, listed_values, table_of, with_index
 
 _USUAL = ("label", "labels", "class")
 
@@ -62,3 +64,24 @@ def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, A
         )
     check_unique(ids, where)
     return ids, classes
+
+
+def unmatched_ids(labelled: Any, ids: Any) -> str:
+    """How many ids that have labels are in the graph, with examples of both; nothing if all are.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nafs.graph.label_tables import unmatched_ids
+    >>> unmatched_ids(pa.array(["a", "B", "C"]), pa.array(["a", "b"]))
+    "1 of the 3 ids with labels is in the graph; 'C' is not; ids of the graph are 'a', 'b'"
+    """
+    unknown = positions(ids, labelled) < 0
+    if not unknown.any():
+        return ""
+    known = len(unknown) - int(unknown.sum())
+    example = labelled[int(np.flatnonzero(unknown)[-1])].as_py()  # the first may be a header
+    return (
+        f"{known} of the {len(unknown)} ids with labels {'is' if known == 1 else 'are'} in the graph; "
+        f"{example!r} is not; ids of the graph are {listed_values(ids)}"
+    )

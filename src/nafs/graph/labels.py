@@ -16,10 +16,14 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """``codes[i]`` is the position of node i's class among ``classes``, or -1 where it is not known."""
+    """``codes[i]`` is the position of node i's class among ``classes``, or -1 where it is not known.
+
+    ``unmatched`` says which ids of the labels are not in the graph, for errors about labels that are too few.
+    """
 
     codes: NDArray[np.int32]
     classes: tuple[int | str, ...]
+    unmatched: str = ""
 
     @property
     def known(self) -> NDArray[np.bool_]:

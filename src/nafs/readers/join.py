@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,10 @@ import scipy.sparse as sp
 
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
-from nafs.graph import Adjacency, Graph
+from nafs.graph import Adjacency, Graph, Labels, read_labels
 from nafs.graph.adjacency import find_stack_level
 from nafs.graph.ids import check_unique, positions, same_kind
+from nafs.graph.label_tables import unmatched_ids
 from nafs.graph.node_columns import listed_values
 from nafs.graph.spellings import differ_in_zeros
 from nafs.readers.edges import Edges
@@ -249,7 +250,7 @@ def _rows(table: NodeTable, places: Any) -> Any:
     return rows
 
 
-def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:
+def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Labels:
     import pyarrow as pa
 
     check_unique(labels.ids, labels.where)
@@ -257,7 +258,12 @@ def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Any:
     lacking = int((places < 0).sum())
     if lacking:
         notes.append(f"{lacking} of {len(ids)} nodes have no label")
-    return labels.labels.take(pa.array(places, mask=places < 0))
+    unmatched = "" if labels.numbered else unmatched_ids(labels.ids, ids)
+    try:
+        known = read_labels(labels.labels.take(pa.array(places, mask=places < 0)), labels.where)
+    except InputError as error:
+        raise type(error)(*error.parts, f"; {unmatched}" if unmatched else "") from None
+    return replace(known, unmatched=unmatched)
 
 
 def isolated_note(adjacency: Adjacency) -> list[str]:
