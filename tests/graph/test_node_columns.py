@@ -41,3 +41,23 @@ def test_folders_and_tables_without_rows(tmp_path):
         read_graph(tmp_path / "e.csv", tmp_path / "n.csv")
     with pytest.raises(InputError, match="is a folder, not a table"):
         read_graph(tmp_path / "e.csv", tmp_path)
+
+
+@pytest.mark.parametrize("column", ["customer", "id"])
+@pytest.mark.parametrize("gap", [None, " "])
+def test_a_missing_id_is_named_with_its_place(tmp_path, column, gap):
+    """Also if only its values would have shown that the column holds the ids."""
+    frame = pd.DataFrame({column: ["a", "b", gap, "d"], "size": [2.5, 3.0, 4.0, 5.0]})
+    edges = pd.DataFrame({"source": list("abcd"), "target": list("bcda")})
+    missing = "is missing; fill it in, or delete the row"
+    with pytest.raises(InputError, match=f"nodes: column '{column}': the id in row 3 {missing}"):
+        from_edges(edges, frame)
+    edges.to_csv(tmp_path / "e.csv", index=False)
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    with pytest.raises(InputError, match=f"n.csv, line 4: the id in column '{column}' {missing}"):
+        read_graph(tmp_path / "e.csv", tmp_path / "n.csv")
+    with pytest.raises(InputError, match=f"n.csv, line 4: the id in column '{column}' {missing}"):
+        read_graph(tmp_path / "e.csv", labels=tmp_path / "n.csv")
+    frame.to_parquet(tmp_path / "n.parquet", index=False)
+    with pytest.raises(InputError, match=f"n.parquet: column '{column}': the id in row 3 {missing}"):
+        read_graph(tmp_path / "e.csv", tmp_path / "n.parquet")

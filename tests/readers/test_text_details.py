@@ -65,7 +65,7 @@ class TestBlanks:
 
     def test_an_id_of_blanks_is_missing(self, tmp_path):
         nodes = pd.DataFrame({"id": ["a", " ", "c"], "x": [1.0, 2.0, 3.0]})
-        with pytest.raises(InputError, match="row 2 is blank"):
+        with pytest.raises(InputError, match="row 2 is missing"):
             from_edges((["a"], ["c"]), nodes)
 
 

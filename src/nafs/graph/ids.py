@@ -19,6 +19,23 @@ BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 _HAS_BLANKS = r"^[\s\p{Z}]|[\s\p{Z}]$"
 
 
+class MissingIdError(InputError):
+    """A row without an id; only its number is known, not its line in a file."""
+
+    row = 0  # the first is 0
+
+    @classmethod
+    def of(cls, where: str, row: int) -> MissingIdError:
+        """The error for a row of a table."""
+        error = cls(f"{where}: the id in row {row + 1} is missing; fill it in, or delete the row")
+        error.row = row
+        return error
+
+    def placed(self, place: str, column: str) -> InputError:
+        """The same error with the file and the line."""
+        return InputError(f"{place}: the id in column {column!r} is missing; fill it in, or delete the row")
+
+
 def read_ids(values: Any, where: str = "ids") -> Any:
     """Validate ids: none missing, all unique; as an Arrow array of int64 or large_string.
 
@@ -42,9 +59,7 @@ def id_column(values: Any, where: str = "ids") -> Any:
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if array.null_count:
-        raise InputError(
-            f"{where}: the id in row {first(array.is_null()) + 1} is missing; every row needs one"
-        )
+        raise MissingIdError.of(where, first(array.is_null()))
     if pa.types.is_integer(array.type) or pa.types.is_null(array.type):  # an empty list
         if pa.types.is_uint64(array.type) and len(array) and int(np.asarray(array).max()) > 2**63 - 1:
             return array.cast(pa.large_string())
@@ -53,16 +68,16 @@ def id_column(values: Any, where: str = "ids") -> Any:
         return pa.array([str(value) for value in array.to_pylist()], pa.large_string())
     if pa.types.is_floating(array.type):
         return _whole_numbers(array, where)
-    if _is_text(array):
+    if is_text(array):
         text = _without_blanks(array.cast(pa.large_string()))
         if len(text) and pc.min(pc.binary_length(text)).as_py() == 0:
-            row = first(pc.equal(text, "")) + 1
-            raise InputError(f"{where}: the id in row {row} is blank; every row needs one")
+            raise MissingIdError.of(where, first(pc.equal(text, "")))
         return plain_numbers(text)
     raise InputTypeError(f"{where}: ids must be whole numbers or strings; found {array.type}")
 
 
-def _is_text(array: Any) -> bool:
+def is_text(array: Any) -> bool:
+    """Whether an Arrow array holds strings."""
     import pyarrow as pa
 
     kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
@@ -91,7 +106,7 @@ def blanks_note(values: Any, where: str) -> list[str]:
     array = as_arrow(values, where)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary
-    if not _is_text(array):
+    if not is_text(array):
         return []
     text = array.cast(pa.large_string())
     blank = text.filter(pc.match_substring_regex(text, _HAS_BLANKS))

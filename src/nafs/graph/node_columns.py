@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
-from nafs.graph.ids import check_unique, id_column, is_unique, positions
+from nafs.graph.ids import BLANKS, as_arrow, check_unique, id_column, is_text, is_unique, positions
 
 USUAL_IDS = ("id", "node", "node_id", "nodeid")
 _NAMELESS = re.compile(r"__index_level_\d+__")  # Arrow's name of a pandas index without a name
@@ -127,7 +127,7 @@ def choose_id(
     where: str = "nodes",
     others: bool = False,
 ) -> str:
-    """The column that holds the ids of nodes.
+    """The column that holds the ids of nodes; where some are missing, :func:`id_column` will name the first.
 
     Parameters
     ----------
@@ -184,6 +184,9 @@ def choose_id(
             Parameter("id_column"),
         )
     if known is not None and len(known):
+        gaps = next((name for name in names[:_MOST_TRIED] if _holds_most(load(name), known)), None)
+        if gaps is not None:
+            return gaps
         _refuse_repeated(names, load, known, where)
     held = f" ({listed_values(known)})" if known is not None else ""
     first = [load(name)[:1].to_pylist() for name in names[:8]]
@@ -193,6 +196,22 @@ def choose_id(
         f"is {values:.200}; name the id column with ",
         Parameter("id_column"),
     )
+
+
+def _holds_most(column: Any, known: Any) -> bool:
+    """Whether a column with missing values holds most of the known ids besides them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        values = as_arrow(column, "")
+    except InputError:
+        return False
+    present = values.drop_null()
+    if is_text(present):
+        blank = pc.equal(pc.utf8_trim(present.cast(pa.large_string()), characters=BLANKS), "")
+        present = present.filter(pc.invert(blank))
+    return len(present) < len(values) and _share(present, known) > _MOSTLY
 
 
 def _refuse_repeated(names: Sequence[str], load: Callable[[str], Any], known: Any, where: str) -> None:

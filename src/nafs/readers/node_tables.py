@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nafs._support.errors import InputError, MemoryLimitError, Parameter
-from nafs.graph.ids import blanks_note, plain_numbers, positions
+from nafs.graph.ids import MissingIdError, blanks_note, plain_numbers, positions
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import NoIdsError, choose_id, is_nameless, listed, may_be_ids, pick
 from nafs.graph.numbers import feature_matrix
@@ -305,7 +305,10 @@ def _read(
     known = pa.chunked_array(labels).combine_chunks() if label else None
     if label and table.text:
         known = _label_values(known, label, path)
-    ids_of_all = as_ids(keys, f"{path}: column {key!r}")
+    try:
+        ids_of_all = as_ids(keys, f"{path}: column {key!r}")
+    except MissingIdError as error:
+        raise error.placed(table.place_of_row(error.row), key) if table.text else error from None
     return ids_of_all, known, blocks.whole(), names, blanks_note(keys, path)
 
 
