@@ -233,3 +233,31 @@ def test_ids_that_become_text_are_reported():
 def test_a_table_of_nodes_passed_as_edges_is_spotted(shop, tmp_path):
     output = run("update", shop, "--edges", tmp_path / "nodes.csv", fails=True)
     assert "nodes.csv has the columns of the model's nodes: is it meant for features?" in output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("paper\nzzz\n", ": unknown id 'zzz'"),  # the name of the model's own column of ids
+        ("node\nzzz\n", ": unknown id 'zzz'"),  # a usual name
+        ("zzz\n", ": unknown id 'zzz'"),
+        ("zzz\nyyy\n", ": 2 unknown ids: 'zzz', 'yyy'"),
+        ("zzz\np2\np3\n", None),  # a header above known ids
+        ("name\n", None),  # a node
+        ("name\n7\n", None),  # nodes, although words above numbers are usually a header
+    ],
+)
+def test_known_ids_decide_whether_a_list_of_nodes_has_a_header(tmp_path, text, message):
+    ids = [*(f"p{i}" for i in range(20)), "name", "7"]
+    ring = pd.DataFrame({"source": ids, "target": np.roll(ids, 1)})
+    ring.to_csv(tmp_path / "edges.csv", index=False)
+    pd.DataFrame({"paper": ids, "a": np.arange(22.0)}).to_csv(tmp_path / "nodes.csv", index=False)
+    tables = [tmp_path / "edges.csv", "-f", tmp_path / "nodes.csv", "--hops", 1]
+    run("embed", *tables, "-o", tmp_path / "v.csv", "--keep", tmp_path / "model")
+    (tmp_path / "gone.csv").write_text(text)
+    output = run("update", tmp_path / "model", "--remove-nodes", tmp_path / "gone.csv", fails=bool(message))
+    if message is None:
+        gone = {*text.split()} & {*ids}
+        assert {*ids} - {*Model.load(tmp_path / "model").id_array.to_pylist()} == gone
+    else:
+        assert f"remove_nodes{message}" in output

@@ -35,12 +35,13 @@ class Nodes:
         return places
 
     def refuse_unknown(self, places: NDArray[np.int64], wanted: Any, parameter: str) -> None:
-        """Raise if a node does not exist, naming its id."""
+        """Raise if nodes do not exist, naming their ids."""
         known = places >= 0
         known[known] = self.alive[places[known]]
         if not known.all():
-            first = wanted[int(np.flatnonzero(~known)[0])].as_py()
-            raise InputError(Parameter(parameter), f": unknown id {first!r}")
+            unknown = wanted.take(np.flatnonzero(~known)).unique()
+            count = "unknown id" if len(unknown) == 1 else f"{len(unknown):,} unknown ids:"
+            raise InputError(Parameter(parameter), f": {count} {listed_values(unknown)}")
 
 
 @dataclass(frozen=True, eq=False)

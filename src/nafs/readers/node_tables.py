@@ -127,7 +127,7 @@ def read_rows(
         Ids of known nodes; the table may name others.
     id_column : str or int, optional
     """
-    table = _with_header(path, options, known)
+    table = _with_known_header(path, options, known, id_column)
     index = table.index
     names = [name for name in table.columns if index is None or name != index.column]
     candidates = [name for name in names if columns is None or name not in columns] or names
@@ -231,6 +231,22 @@ def _with_header(path: str, options: TableOptions, known: Any) -> Table:
         held = positions(known, rows[name].fill_null("").combine_chunks().cast(pa.large_string())) >= 0
         if not held[0] and held[1:].mean() > 0.5:
             return Table(path, replace(options, header=True))
+    return table
+
+
+def _with_known_header(path: str, options: TableOptions, known: Any, id_column: str | int | None) -> Table:
+    """As :func:`_with_header`; the name of the id column is a header, a known id alone in a line is none."""
+    import pyarrow as pa
+
+    table = _with_header(path, options, known)
+    if options.header is not None or not table.text:
+        return table
+    if not table.named and id_column is not None:
+        again = Table(path, replace(options, header=True))
+        return again if id_column in again.columns else table
+    first = pa.array(table.columns, pa.large_string())
+    if table.named and id_column is None and len(first) == 1 and positions(known, first)[0] >= 0:
+        return Table(path, replace(options, header=False))
     return table
 
 
