@@ -23,6 +23,7 @@ from nafs._support.markup import html_table
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
+from nafs.graph.spellings import whole_like
 from nafs.pipeline.decide import AUTO_DIM
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
@@ -238,7 +239,7 @@ def _labels(labels: Any, ids: Any, n: int) -> Labels:
     if hasattr(labels, "index") and hasattr(labels, "items"):  # a pandas Series is keyed by its index
         labels = {key: None if value != value else value for key, value in labels.items()}  # noqa: PLR0124
     if isinstance(labels, Mapping):
-        labelled = id_column([str(key) for key in labels])
+        labelled = whole_like(id_column([str(key) for key in labels]), ids)
         places = positions(ids, labelled)
         if (places < 0).any():
             raise InputError(Parameter("labels"), f" name unknown ids: {unmatched_ids(labelled, ids)}")

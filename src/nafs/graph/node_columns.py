@@ -17,11 +17,12 @@ import numpy as np
 
 from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.ids import BLANKS, as_arrow, check_unique, id_column, is_text, is_unique, positions
+from nafs.graph.spellings import difference, whole_like
 
 USUAL_IDS = ("id", "node", "node_id", "nodeid")
 _NAMELESS = re.compile(r"__index_level_\d+__")  # Arrow's name of a pandas index without a name
 _WRITTEN_INDEX = re.compile(r"Unnamed: 0(\.\d+)*")  # pandas' name of an index that it wrote and read again
-_MOSTLY = 0.5  # of the rows of a column of ids in which few are repeated
+_MOSTLY = 0.5  # of the rows, or of the known ids, from which on a column is likely to hold the ids
 _MOST_TRIED = 50  # columns that are searched for repeated ids
 _FAR_LESS = 0.1  # columns with less than this part of the best column's share of known ids are not considered
 
@@ -170,7 +171,7 @@ def choose_id(
         candidates = list(names if likely is None else likely())
         if index is not None and leftover and not _counts_rows(load(index.column)):
             candidates.append(index.column)
-    shares = {name: _share(load(name), known) for name in candidates}
+    shares = _shares(candidates, load, known)
     if others and not any(shares.values()):
         shares = {name: _share(load(name), None) for name in candidates}
     best = max(shares.values(), default=0.0)
@@ -195,7 +196,20 @@ def choose_id(
         f"{where}: no column ({listed(names, 8)}) holds the ids of the edges{held}, each once; its first row "
         f"is {values:.200}; name the id column with ",
         Parameter("id_column"),
+        "" if known is None else _other_spelling(names, load, known),
     )
+
+
+def _other_spelling(names: Sequence[str], load: Callable[[str], Any], known: Any) -> str:
+    """What to add to an error if a column holds the known ids in another spelling."""
+    for name in names[:_MOST_TRIED]:
+        try:
+            spelling = difference(id_column(load(name), ""), known)
+        except (ValueError, TypeError):
+            continue
+        if spelling:
+            return f"; {name!r} may hold them: {spelling}"
+    return ""
 
 
 def _holds_most(column: Any, known: Any) -> bool:
@@ -211,7 +225,7 @@ def _holds_most(column: Any, known: Any) -> bool:
     if is_text(present):
         blank = pc.equal(pc.utf8_trim(present.cast(pa.large_string()), characters=BLANKS), "")
         present = present.filter(pc.invert(blank))
-    return len(present) < len(values) and _share(present, known) > _MOSTLY
+    return len(present) < len(values) and _share(present, known, spelled=False) > _MOSTLY
 
 
 def _refuse_repeated(names: Sequence[str], load: Callable[[str], Any], known: Any, where: str) -> None:
@@ -248,8 +262,21 @@ def may_be_ids(column: Any) -> bool:
     return _share(column, None) > 0
 
 
-def _share(column: Any, known: Any) -> float:
-    """Share of the known ids that a column holds; 0 if the column cannot hold ids."""
+def _shares(names: Sequence[str], load: Callable[[str], Any], known: Any) -> dict[str, float]:
+    """Share of the known ids that each column holds; 1.0 stands for 1 if they are much larger then."""
+    shares = {name: _share(load(name), known) for name in names}
+    best = max(shares.values(), default=1.0)
+    if known is None or best >= _MOSTLY:
+        return shares
+    whole = {name: _share(load(name), known, spelled=False) for name in names}
+    return whole if best < _MOSTLY * max(whole.values()) else shares
+
+
+def _share(column: Any, known: Any, *, spelled: bool = True) -> float:
+    """Share of the known ids that a column holds; 0 if the column cannot hold ids.
+
+    Unless they have to be spelled alike, 1.0 may stand for 1.
+    """
     try:
         ids = id_column(column, "")
     except (ValueError, TypeError):
@@ -258,6 +285,8 @@ def _share(column: Any, known: Any) -> float:
         return 0.0
     if known is None or not len(known):
         return 1.0
+    if not spelled:
+        ids, known = whole_like(ids, known), whole_like(known, ids)
     return float((positions(ids, known) >= 0).mean())
 
 

@@ -11,6 +11,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.graph.ids import check_unique, id_column, positions
 from nafs.graph.node_columns import choose_id, listed_values, may_be_ids, table_of, with_index
 from nafs.graph.numbers import feature_matrix
+from nafs.graph.spellings import whole_like
 
 
 def aligned_features(
@@ -25,9 +26,9 @@ def aligned_features(
     if wanted is None and index is None and not any(_may_name_nodes(table[name]) for name in names):
         return _in_order(table, names, len(ids))
     key = choose_id(names, lambda name: table[name], ids, index=index, wanted=wanted, where=where)
-    held = id_column(table[key], f"{where}: column {key!r}")
+    held = whole_like(id_column(table[key], f"{where}: column {key!r}"), ids)
     check_unique(held, where)
-    places = positions(held, ids)
+    places = positions(held, whole_like(ids, held))
     lacking = places < 0
     if lacking.any():
         some = listed_values(ids.filter(pa.array(lacking)))

@@ -1,12 +1,18 @@
-"""Other spellings of an id: zeros before numbers, upper and lower case, blanks, punctuation and prefixes."""
+"""Other spellings of an id: zeros before and after numbers, case, blanks, punctuation and prefixes."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from nafs.graph.ids import positions
+from nafs.graph.ids import is_text, plain_numbers, positions
 
-_MOSTLY = 0.5  # of the unknown ids that have to be known but for their zeros
+POINT_ZERO = re.compile(r"-?[0-9]+\.0")  # a whole number that a program wrote as a fraction
+_MOSTLY = 0.5  # of the unknown ids that have to be known in another spelling
+_DIFFERENCES = {
+    "^0+([0-9])": "leading zeros only",
+    r"^(-?[0-9]+)\.0$": "a final .0 only, which pandas adds to whole numbers beside missing ones",
+}
 
 
 def other_spellings(key: str, ids: Any, count: int = 3) -> list[str]:
@@ -37,26 +43,61 @@ def other_spellings(key: str, ids: Any, count: int = 3) -> list[str]:
     return list(names.filter(pc.equal(plain, digits))[:count].to_pylist()) if digits.isdigit() else []
 
 
-def differ_in_zeros(ids: Any, unknown: Any) -> bool:
-    """Whether unknown ids are known but for leading zeros, which spreadsheets drop.
+def difference(ids: Any, unknown: Any) -> str:
+    """What most of the unknown ids differ in from known ones, and what to do; nothing if it is not spelling.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nafs.graph.spellings import differ_in_zeros
-    >>> differ_in_zeros(pa.array([7, 8]), pa.array(["007", "008"]))
-    True
+    >>> from nafs.graph.spellings import difference
+    >>> difference(pa.array([7, 8]), pa.array(["007", "008"]))
+    'they differ in leading zeros only: write the ids alike in both tables'
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not len(unknown):
-        return False
-    known, wanted = (
-        pc.replace_substring_regex(values.cast(pa.large_string()), "^0+([0-9])", r"\1")
-        for values in (ids, unknown)
-    )
-    return bool((positions(known, wanted) >= 0).mean() > _MOSTLY)
+        return ""
+    for pattern, words in _DIFFERENCES.items():
+        known, wanted = (
+            pc.replace_substring_regex(values.cast(pa.large_string()), pattern, r"\1")
+            for values in (ids, unknown)
+        )
+        if (positions(known, wanted) >= 0).mean() > _MOSTLY:
+            return f"they differ in {words}: write the ids alike in both tables"
+    return ""
+
+
+def whole_like(ids: Any, known: Any) -> Any:
+    """Ids that are all written as 1.0 as whole numbers, if only then some are known; others unchanged.
+
+    Pandas writes whole numbers like this if the column has missing values, or had some.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nafs.graph.spellings import whole_like
+    >>> whole_like(pa.array(["7.0", "8.0"]), pa.array([8, 9])).to_pylist()
+    [7, 8]
+    >>> whole_like(pa.array(["7.0", "8.0"]), pa.array(["8.0", "8.1"])).to_pylist()
+    ['7.0', '8.0']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(ids) or not len(ids) or not POINT_ZERO.fullmatch(ids[0].as_py()):
+        return ids
+    text = ids.cast(pa.large_string())
+    if not pc.all(pc.match_substring_regex(text, f"^{POINT_ZERO.pattern}$")).as_py():
+        return ids
+    whole = plain_numbers(pc.replace_substring_regex(text, r"\.0$", ""))
+    never = bool((positions(known, ids) < 0).all())
+    return whole if never and (positions(known, whole) >= 0).any() else ids
+
+
+def whole_note(where: str) -> str:
+    """What to say of ids that :func:`whole_like` has changed."""
+    return f"{where}: all ids are written with a final .0, and are read as whole numbers"
 
 
 def _plain(names: Any) -> Any:

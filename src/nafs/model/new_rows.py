@@ -10,6 +10,7 @@ import numpy as np
 
 from nafs._support.budget import check_limit, left_now, parse_memory
 from nafs._support.errors import InputError, Parameter
+from nafs.graph.spellings import whole_like, whole_note
 from nafs.model.model import Model
 from nafs.model.recipe import columns_of
 from nafs.model.report import UpdateReport
@@ -104,6 +105,12 @@ def _update(
     known = model.id_array
     notes: list[str] = []
     changes: dict[str, Any] = {}
+
+    def like_the_model(ids: Any, path: str) -> Any:
+        whole = whole_like(ids, known)
+        notes.extend([] if whole is ids else [whole_note(path)])
+        return whole
+
     for name in ("edges", "remove_edges"):
         path = getattr(files, name)
         if path is not None:
@@ -123,18 +130,19 @@ def _update(
             )
             line = f"{table.columns} (named as when the model was built)" if remembered else table.columns
             notes += [line, *table.notes]
+            table.ids = like_the_model(table.ids, path)
             ends = (table.ids.take(np.asarray(table.sources)), table.ids.take(np.asarray(table.targets)))
             changes[name] = (*ends, table.weights) if name == "edges" else ends
     if files.remove_nodes is not None:
         path = files.remove_nodes
         ids, _, note = read_rows(path, options, [], known=known, id_column=column(path, "id_column"))
-        changes["remove_nodes"] = ids
+        changes["remove_nodes"] = like_the_model(ids, path)
         notes.append(note)
     if files.features is not None:
         path = files.features
         wanted = column(path, "id_column")
         ids, table, note = read_rows(path, options, columns_of(model.recipe), known=known, id_column=wanted)
-        changes["features"] = ids, table
+        changes["features"] = like_the_model(ids, path), table
         notes.append(note)
     changes["missing"] = chosen.get("missing", "error")
     if tolerance is not None:

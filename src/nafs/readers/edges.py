@@ -20,6 +20,7 @@ from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
 from nafs.graph.ids import BLANKS, blanks_note, id_column
 from nafs.graph.numbers import numbers_of
+from nafs.graph.spellings import POINT_ZERO, whole_note
 from nafs.readers.database import Bounds, duckdb_connection
 from nafs.readers.external_sort import EdgeList, sorted_adjacency
 from nafs.readers.numbering import DenseNumbers, is_dense
@@ -154,6 +155,7 @@ def number_edges(
     kinds = {row[0]: row[1] for row in _rows(duck, "DESCRIBE edges")}
     notes = _without_blanks(duck, [name for name in ("source", "target") if kinds[name] == "VARCHAR"], where)
     _refuse_missing_ids(duck, where)
+    notes += [] if as_text else _without_point_zero(duck, kinds, where)
     kind = _cast_ids(duck, kinds, where, as_text=as_text)
     ((count,),) = _rows(duck, "SELECT count(*) FROM edges")
     dense = _dense_numbers(duck, count, allocate) if kind == "BIGINT" and count else None
@@ -260,6 +262,23 @@ def _without_blanks(duck: Any, columns: Sequence[str], where: str) -> list[str]:
                 [BLANKS],
             )
     return [f"{where}: blanks around {count:,} id(s) are ignored, such as {example!r}"] if count else []
+
+
+def _without_point_zero(duck: Any, kinds: dict[str, str], where: str) -> list[str]:
+    """Drop the final .0 of all ids in one column if those in the other are whole numbers without it."""
+    for column, other in (("source", "target"), ("target", "source")):
+        ends = _rows(duck, f"SELECT {column}::VARCHAR FROM edges LIMIT 1")
+        if kinds[column] != "VARCHAR" or not ends or not POINT_ZERO.fullmatch(ends[0][0]):
+            continue
+        ((differ,),) = _rows(
+            duck,
+            f"SELECT bool_and(regexp_full_match({column}, '{POINT_ZERO.pattern}') "
+            f"AND regexp_full_match({other}::VARCHAR, '-?[0-9]+')) FROM edges",
+        )
+        if differ:
+            _rows(duck, f"UPDATE edges SET {column} = {column}[:-3]")
+            return [whole_note(f"{where}: {column}")]
+    return []
 
 
 def _refuse_missing_ids(duck: Any, where: str) -> None:

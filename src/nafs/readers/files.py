@@ -16,6 +16,7 @@ from nafs._support.errors import InputError, InputTypeError, MemoryLimitError, M
 from nafs.graph import Graph
 from nafs.graph.adjacency import merge_edges
 from nafs.graph.label_tables import is_frame
+from nafs.graph.spellings import whole_like
 from nafs.graph.storage import is_saved_graph
 from nafs.readers.database import Bounds, bounds_of, one_database
 from nafs.readers.edge_tables import read_edges
@@ -316,6 +317,7 @@ def _check_numbered(edge_ids: Any, features: Any, nodes: NodeTable | None, edges
     if nodes is None or not nodes.numbered:
         return
     rows = len(nodes.ids)
+    edge_ids = whole_like(edge_ids, nodes.ids)
     numbered = pa.types.is_int64(edge_ids.type)
     ids = np.asarray(edge_ids) if numbered else np.zeros(0)
     if not numbered or (len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < rows):

@@ -6,6 +6,7 @@ The rules; every case that occurs is noted on the graph:
 * a node without features is an error, or gets zeros and a warning if that was asked for;
 * a node without edges stays, isolated;
 * a repeated id in a feature or label table is an error;
+* ids that are all written as 1.0 match 1;
 * labels of unknown ids are ignored; nodes without a label are unlabelled;
 * nodes of a matrix are numbered 0..n-1, unless a feature table of n rows with other ids names them in order.
 """
@@ -27,13 +28,12 @@ from nafs.graph.adjacency import find_stack_level
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.graph.label_tables import unmatched_ids
 from nafs.graph.node_columns import listed_values
-from nafs.graph.spellings import differ_in_zeros
+from nafs.graph.spellings import difference, whole_like, whole_note
 from nafs.readers.edges import Edges
 from nafs.readers.mixed import balanced
 from nafs.readers.summary import columns_line
 from nafs.tables import TableEncoder
 
-_ZEROS = "they differ in leading zeros only: write the ids alike in both tables"
 _ROWS = 1 << 14  # copied in one go
 
 
@@ -79,15 +79,16 @@ def join(
         adjacency, line = edges.adjacency(None, len(ids), directed=directed, self_loops=self_loops)
     else:
         check_unique(nodes.ids, nodes.where)
-        ids, edge_ids = same_kind(nodes.ids, edges.ids)
+        nodes.ids = _whole(nodes.ids, edges.ids, nodes.where, notes)
+        ids, edge_ids = same_kind(nodes.ids, _whole(edges.ids, nodes.ids, "edges", notes))
         places = positions(ids, edge_ids)
         without = np.flatnonzero(places < 0)
         if len(edge_ids) and len(without) == len(edge_ids):
             mismatch = (
                 f"{nodes.where}: none of its ids ({_some(ids)}) is among the edges' ids ({_some(edge_ids)})"
             )
-            if differ_in_zeros(ids, edge_ids):
-                raise InputError(f"{mismatch}; {_ZEROS}")
+            if spelling := difference(ids, edge_ids):
+                raise InputError(f"{mismatch}; {spelling}")
             raise InputError(f"{mismatch}; name the id column with ", Parameter("id_column"))
         if edges.header is not None:
             n_known = int((places[list(edges.header.ends)] >= 0).sum())
@@ -104,7 +105,8 @@ def join(
             if features is not None:
                 features = _rows(nodes, np.append(np.arange(n - len(without)), np.full(len(without), -1)))
                 hint = f"; {edges.header.note}" if edges.header and edges.header.note in notes else ""
-                hint = f"; {_ZEROS}" if differ_in_zeros(nodes.ids, edge_ids.take(pa.array(without))) else hint
+                spelling = difference(nodes.ids, edge_ids.take(pa.array(without)))
+                hint = f"; {spelling}" if spelling else hint
                 without_features(nodes.where, ids[n - len(without) :], n, missing, notes, hint)
     if labels is not None:
         known = _labels_for(ids, labels, notes)
@@ -147,6 +149,7 @@ def attach(
     features = known = feature_names = None
     if nodes is not None:
         check_unique(nodes.ids, nodes.where)
+        nodes.ids = _whole(nodes.ids, names, nodes.where, notes)
         other = not pa.types.is_int64(nodes.ids.type) or (positions(names, nodes.ids) < 0).all()
         if ids is None and len(nodes.ids) == n and other:
             ids = names = nodes.ids
@@ -209,7 +212,8 @@ def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
                 f"{table.where}: it has {len(table.ids)} rows for {len(names)} nodes; one each is needed"
             )
         return row_numbers(names)
-    places = positions(table.ids, names)
+    table.ids = _whole(table.ids, names, table.where, notes)
+    places = positions(table.ids, whole_like(names, table.ids))
     n_matches = int((places >= 0).sum())
     if not n_matches:
         raise InputError(
@@ -220,6 +224,13 @@ def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
     if n_matches < len(table.ids):
         notes.append(f"{table.where}: {len(table.ids) - n_matches} of its ids are not nodes and are ignored")
     return places
+
+
+def _whole(ids: Any, known: Any, where: str, notes: list[str]) -> Any:
+    """Ids as whole numbers if they have to be to match known ones, with a note."""
+    whole = whole_like(ids, known)
+    notes += [] if whole is ids else [whole_note(where)]
+    return whole
 
 
 def _in_order(places: Any) -> bool:
@@ -258,7 +269,7 @@ def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Labels:
     lacking = int((places < 0).sum())
     if lacking:
         notes.append(f"{lacking} of {len(ids)} nodes have no label")
-    unmatched = "" if labels.numbered else unmatched_ids(labels.ids, ids)
+    unmatched = "" if labels.numbered else unmatched_ids(labels.ids, whole_like(ids, labels.ids))
     try:
         known = read_labels(labels.labels.take(pa.array(places, mask=places < 0)), labels.where)
     except InputError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from nafs.graph.ids import as_arrow
+from nafs.graph.spellings import whole_like
 from nafs.readers.matrices import is_matrix
 from nafs.readers.tables import Table, TableOptions
 from nafs.readers.written_numbers import typed
@@ -92,12 +94,12 @@ def _key_of(rows: Any, ids: Any) -> str | None:
     """The column that holds the ids of the first nodes, in order."""
     import pyarrow as pa
 
-    first = ids.slice(0, rows.num_rows).cast(pa.large_string())
+    first = as_arrow(ids.slice(0, rows.num_rows), "ids").cast(pa.large_string())
     for name in rows.column_names:
         try:
-            values = rows[name].cast(pa.large_string())
+            values = as_arrow(rows[name], name).cast(pa.large_string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
-        if values.to_pylist() == first.to_pylist():
+        if values.equals(first) or whole_like(values, first).cast(pa.large_string()).equals(first):
             return str(name)
     return None

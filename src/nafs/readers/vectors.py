@@ -14,6 +14,7 @@ from nafs._support.errors import InputError
 from nafs._support.json_text import parse_json
 from nafs.graph import Graph
 from nafs.graph.ids import check_unique, positions
+from nafs.graph.spellings import whole_like
 from nafs.readers.database import bounds_of
 from nafs.readers.join import NodeTable, row_numbers
 from nafs.readers.matrices import is_matrix, read_matrix
@@ -95,7 +96,7 @@ def _read_file(
     check_unique(table.ids, str(beside) if is_matrix(name) else name)
     if graph is None:
         return _checked(matrix, name), table.ids, table.labels, about
-    places = positions(table.ids, graph.id_array)
+    places = positions(whole_like(table.ids, graph.id_array), whole_like(graph.id_array, table.ids))
     lacking = np.flatnonzero(places < 0)
     if len(lacking):
         example = graph.id_array[int(lacking[0])].as_py()

@@ -16,6 +16,7 @@ from nafs.graph import Labels
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import choose_id, listed, pick
+from nafs.graph.spellings import whole_like
 from nafs.readers.spool import readable
 from nafs.readers.tables import Table, TableOptions
 from nafs.report.packing import packed_size
@@ -157,7 +158,7 @@ def columns_of_table(
     """
     keys = as_ids(table.column(0).combine_chunks(), where)
     check_unique(keys, where)
-    keys, known = same_kind(keys, ids)
+    keys, known = same_kind(whole_like(keys, ids), whole_like(ids, keys))
     places = positions(keys, known)
     if len(places) and (places < 0).all():
         raise InputError(
