@@ -42,6 +42,19 @@ def test_nearest_rows(score, exact):
     assert np.array_equal(neighbors, again)
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_cosines_of_equal_rows_are_at_most_1(exact):
+    if not exact:
+        pytest.importorskip("usearch")
+    matrix = np.repeat(np.random.default_rng(0).random((300, 7)).astype(np.float32), 2, axis=0)
+    _, scores = nearest(matrix, np.arange(600), 3, exact=exact)
+    assert scores.max() == 1
+    none = read_adjacency(sp.csr_array((600, 600)))
+    for nodes in (None, np.arange(600)):
+        _, scores = suggest_pairs(none, matrix, 300, score="cosine", nodes=nodes, exact=exact)
+        assert scores.max() == 1
+
+
 def test_fewer_rows_than_requested_and_bad_numbers():
     matrix = np.eye(3, dtype=np.float32)
     neighbors, _ = nearest(matrix, np.array([1]), 10)

@@ -110,7 +110,7 @@ def nearest(
         neighbors[begin : begin + step], scores[begin : begin + step] = near, near_scores
         if progress is not None:
             progress(remaining * len(batch) / len(queries))
-    return neighbors, scores
+    return neighbors, bounded(scores, score)
 
 
 def _queries_at_a_time(
@@ -141,6 +141,11 @@ def scored_rows(matrix: NDArray[Any], score: str) -> NDArray[np.float32]:
             Parameter("score", "cosine"),
         )
     return np.asarray(matrix, np.float32)
+
+
+def bounded(scores: NDArray[np.float32], score: str) -> NDArray[np.float32]:
+    """The scores; cosines that rounding has carried beyond -1 or 1 are cut off there."""
+    return np.clip(scores, -1, 1) if score == "cosine" else scores
 
 
 def unit_rows(matrix: NDArray[Any]) -> NDArray[np.float32]:

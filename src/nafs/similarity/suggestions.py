@@ -18,6 +18,7 @@ from nafs.similarity.nearest import (
     BUILDING,
     EXACT_WORK,
     ShareDone,
+    bounded,
     build_index,
     recall_note,
     scored_rows,
@@ -82,11 +83,12 @@ def suggest_pairs(
     allowed = has_edges(graph) if only_linked else np.ones(len(rows), bool)
     if nodes is not None:
         allowed[nodes] = True
-        return _for_nodes(graph, rows, k, nodes, allowed, progress)
+        pairs, scores = _for_nodes(graph, rows, k, nodes, allowed, progress)
+        return pairs, bounded(scores, score)
     if exact is not False:
         exact_best = _exact_pairs(graph, rows, k, allowed, None if exact else EXACT_WORK, progress)
         if exact_best is not None:
-            return exact_best.pairs, exact_best.scores
+            return exact_best.pairs, bounded(exact_best.scores, score)
     best = _Best(k)
     index = build_index(rows, "inner", progress)
     recall = widen(index, rows, _CANDIDATES, n_threads)
@@ -97,7 +99,7 @@ def suggest_pairs(
         best.add(rows, _near_pairs(index, graph, rows, allowed, (begin, end), n_threads))
         if progress is not None:
             progress((1.0 - BUILDING) * (end - begin) / len(rows))
-    return best.pairs, best.scores
+    return best.pairs, bounded(best.scores, score)
 
 
 def _exact_pairs(
