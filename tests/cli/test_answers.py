@@ -96,3 +96,19 @@ def test_a_file_that_describes_clusters_takes_the_place_of_the_printed_table(pla
     assert run("cluster", "edges.csv", "-f", "nodes.csv", "-k", "2", "-q", "--describe", "about.csv") == 0
     assert capsys.readouterr().out == ""
     assert len((place / "about.csv").read_text().splitlines()) == 3
+
+
+def test_an_existing_description_of_clusters_is_named_as_such(place, capsys):
+    """Nobody asked for this file, so the error says what it is and how to go on."""
+    write_tables(place, "user")
+    words = ("cluster", "edges.csv", "-f", "nodes.csv", "-k", "2", "--hops", "2", "-q")
+    (place / "out.clusters.csv").write_text("mine")
+    assert run(*words, "-o", "out.csv") == 2
+    message = capsys.readouterr().err
+    assert "out.clusters.csv exists already; the table that describes the clusters of out.csv" in message
+    assert "with --describe, or overwrite it with --force" in message
+    assert run(*words, "--csv") == 0, "nothing is written"
+    assert run(*words, "-o", "out.csv", "--describe", "about.csv") == 0
+    assert (place / "out.clusters.csv").read_text() == "mine"
+    assert run(*words, "-o", "out.csv", "--force") == 0
+    assert (place / "out.clusters.csv").read_text() != "mine"

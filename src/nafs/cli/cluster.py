@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from nafs._support.errors import InputError, Parameter
+from nafs._support.errors import InputError, OutputExistsError, Parameter
 from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
 from nafs.cli.flags import command, flag, text_flag
@@ -73,14 +73,14 @@ def cluster(
     [dim]nafs cluster edges.csv -f features.csv -o clusters.csv[/dim]
     """
     run = printing.start()
-    if output is not None and described is None:
-        described = str(Path(output).with_suffix("")) + ".clusters.csv"
     if output is not None and output == described:
         raise InputError(
             Parameter("output"), " and ", Parameter("described"), f" are the same file, {output}"
         )
     for target in (output, described):
         check_table_target(target, force=force)
+    if output is not None and described is None:
+        described = _beside(output, force=force)
     check_learning(options.memory_limit)
     graph = read(run, edges, reading, scratch_dir=beside(output))
     say_if_structural(run, graph)
@@ -104,3 +104,19 @@ def cluster(
     run.notes.append(f"{described} describes the {len(answer.described)} clusters")
     with whole_table(answer.description(), described, force=force):  # both files appear, or none
         show_table(run, table, output, force=force)
+
+
+def _beside(output: str, *, force: bool) -> str:
+    """The file beside the output for the table that describes the clusters; nobody named it so far."""
+    described = str(Path(output).with_suffix("")) + ".clusters.csv"
+    try:
+        check_table_target(described, force=force)
+    except OutputExistsError:
+        raise OutputExistsError(
+            f"{described} exists already; the table that describes the clusters of {output} would be written "
+            "there: name another file for it with ",
+            Parameter("described"),
+            ", or overwrite it with ",
+            Parameter("force"),
+        ) from None
+    return described
