@@ -76,3 +76,41 @@ def test_an_index_that_pandas_read_again_is_left_aside(tmp_path):
     for graph in [*graphs, from_edges(([11, 12], [12, 13]), frame)]:
         assert graph.feature_names == ("size",)
         assert "not used: 'Unnamed: 0'" in graph.notes[0]
+
+
+@pytest.fixture
+def shuffled(tmp_path):
+    """A frame whose index is what sorting or filtering left of row numbers."""
+    (tmp_path / "e.csv").write_text("source,target\n11,12\n12,13\n")
+    return pd.DataFrame({"customer": [13, 11, 12], "size": [5.0, 1.0, 2.0]}, index=[2, 0, 1])
+
+
+def test_an_index_that_parquet_holds_is_not_repeated(shuffled, tmp_path):
+    shuffled.to_parquet(tmp_path / "n.parquet")
+    stored = pa.parquet.read_table(tmp_path / "n.parquet")
+    assert "__index_level_0__" in stored.column_names
+    pa.parquet.write_table(stored.replace_schema_metadata(None), tmp_path / "plain.parquet")
+    for name in ("n.parquet", "plain.parquet"):  # with and without what pandas says about it
+        graph = read_graph(tmp_path / "e.csv", tmp_path / name)
+        assert graph.feature_names == ("size",)
+        assert graph.notes[0].endswith("1 feature ('size'), not used: the index of pandas")
+        table = joined(pa.table({"id": graph.id_array, "cluster": [0, 1, 0]}), tmp_path / name)
+        assert table.column_names == ["customer", "size", "cluster"]
+
+
+def test_levels_of_an_index_are_not_features(shuffled, tmp_path):
+    levels = pd.concat({0: shuffled})
+    levels.to_parquet(tmp_path / "n.parquet")
+    edges = pd.DataFrame({"source": [11, 12], "target": [12, 13]})
+    for graph in (read_graph(tmp_path / "e.csv", tmp_path / "n.parquet"), from_edges(edges, levels)):
+        assert graph.feature_names == ("size",)
+        assert graph.notes[0].endswith("not used: the index of pandas")
+
+
+def test_an_index_that_holds_the_ids_is_kept(shuffled, tmp_path):
+    shuffled.set_index("customer").rename_axis(None).to_parquet(tmp_path / "n.parquet")
+    for id_column in ("__index_level_0__", "index"):
+        graph = read_graph(tmp_path / "e.csv", tmp_path / "n.parquet", id_column=id_column)
+        assert graph.ids.tolist() == [13, 11, 12]
+        table = joined(pa.table({"id": graph.id_array, "cluster": [0, 1, 0]}), tmp_path / "n.parquet")
+        assert table.column_names == ["size", "id", "cluster"]

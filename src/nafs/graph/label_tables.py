@@ -9,7 +9,14 @@ import numpy as np
 
 from nafs._support.errors import InputError
 from nafs.graph.ids import as_arrow, check_unique, id_column, positions
-from nafs.graph.node_columns import choose_id, is_nameless, listed, listed_values, table_of, with_index
+from nafs.graph.node_columns import (
+    choose_id,
+    listed,
+    listed_values,
+    table_of,
+    with_index,
+    without_index,
+)
 
 _USUAL = ("label", "labels", "class")
 
@@ -41,9 +48,9 @@ def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, A
     """
     if is_frame(labels):
         table, index = with_index(table_of(labels, where), where)
-        names = [name for name in table.column_names if index is None or name != index.column]
+        names = without_index(table.column_names, index)
         key = choose_id(names, lambda name: table[name], known, index=index, where=where)
-        others = [name for name in names if name != key and not is_nameless(name)]
+        others = [name for name in names if name != key]
         usual = [name for name in others if name.lower() in _USUAL]
         chosen = others if len(others) == 1 else usual
         if len(chosen) != 1:

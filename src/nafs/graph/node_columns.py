@@ -45,7 +45,7 @@ def is_nameless(column: str) -> bool:
 
 
 def written_index(columns: Sequence[str]) -> Index | None:
-    """The first of several columns, if pandas wrote it as an index without a name and read it as a column.
+    """The column that pandas wrote as an index without a name, and that was read as any other.
 
     Examples
     --------
@@ -53,8 +53,13 @@ def written_index(columns: Sequence[str]) -> Index | None:
     >>> written_index(["Unnamed: 0", "customer", "revenue"])
     Index(column='Unnamed: 0', named=False)
     """
-    leftover = len(columns) > 1 and _WRITTEN_INDEX.fullmatch(columns[0]) is not None
-    return Index(columns[0], False) if leftover else None
+    leftover = [*filter(is_nameless, columns), *filter(_WRITTEN_INDEX.fullmatch, columns[:1])]
+    return Index(leftover[0], False) if leftover and len(columns) > 1 else None
+
+
+def without_index(columns: Sequence[str], index: Index | None) -> list[str]:
+    """All columns but an index, of which pandas may have written several levels."""
+    return [name for name in columns if not is_nameless(name) and (index is None or name != index.column)]
 
 
 def table_of(frame: Any, where: str) -> Any:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.ids import check_unique, id_column, positions
-from nafs.graph.node_columns import choose_id, listed_values, may_be_ids, table_of, with_index
+from nafs.graph.node_columns import choose_id, listed_values, may_be_ids, table_of, with_index, without_index
 from nafs.graph.numbers import feature_matrix
 from nafs.graph.spellings import whole_like
 
@@ -22,7 +22,7 @@ def aligned_features(
 
     where = "features"
     table, index = with_index(table_of(frame, where), where)
-    names = [name for name in table.column_names if index is None or name != index.column]
+    names = without_index(table.column_names, index)
     if wanted is None and index is None and not any(_may_name_nodes(table[name]) for name in names):
         return _in_order(table, names, len(ids))
     key = choose_id(names, lambda name: table[name], ids, index=index, wanted=wanted, where=where)

@@ -13,7 +13,7 @@ from nafs.graph import Graph
 from nafs.graph.ids import as_arrow, blanks_note
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.label_tables import is_frame, keyed_labels
-from nafs.graph.node_columns import choose_id, pick, table_of, with_index
+from nafs.graph.node_columns import choose_id, pick, table_of, with_index, without_index
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import duckdb_connection
 from nafs.readers.edges import Edges, edges_from_columns
@@ -192,7 +192,7 @@ def node_table(
 ) -> NodeTable:
     """Ids, features and labels of a frame with one row per node."""
     table, index = with_index(table_of(nodes, where), where)
-    names = [name for name in table.column_names if index is None or name != index.column]
+    names = without_index(table.column_names, index)
     key = choose_id(names, lambda name: table[name], known, index=index, wanted=id_column, where=where)
     others = [name for name in names if name != key]
     left_out = {str(pick(names, name, "columns to ignore", where)) for name in ignore}

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from nafs.graph.ids import as_arrow
+from nafs.graph.node_columns import is_nameless
 from nafs.graph.spellings import whole_like
 from nafs.readers.matrices import is_matrix
 from nafs.readers.tables import Table, TableOptions
@@ -51,12 +52,14 @@ def joined(
     key = _key_of(rows, ids)
     if key is None:
         return None
+    named = table.named and not is_nameless(key)
+    rows = rows.select([name for name in rows.column_names if name == key or not is_nameless(name)])
     missing = answers.num_rows - rows.num_rows
     columns = {}
     for name in rows.column_names:
         kind = rows.schema.field(name).type
         if name == key:
-            columns[name if table.named else answers.column_names[0]] = ids
+            columns[name if named else answers.column_names[0]] = ids
         else:
             values = pa.chunked_array([*rows[name].chunks, pa.nulls(missing, kind)])
             columns[name] = typed(values, as_written=as_written) if table.text else values

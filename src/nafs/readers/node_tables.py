@@ -12,7 +12,15 @@ import numpy as np
 from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.graph.ids import MissingIdError, blanks_note, plain_numbers, positions
 from nafs.graph.ids import id_column as as_ids
-from nafs.graph.node_columns import NoIdsError, choose_id, is_nameless, listed, may_be_ids, pick
+from nafs.graph.node_columns import (
+    NoIdsError,
+    choose_id,
+    is_nameless,
+    listed,
+    may_be_ids,
+    pick,
+    without_index,
+)
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import Bounds
 from nafs.readers.dialect import is_number
@@ -129,7 +137,7 @@ def read_rows(
     """
     table = _with_known_header(path, options, known, id_column)
     index = table.index
-    names = [name for name in table.columns if index is None or name != index.column]
+    names = without_index(table.columns, index)
     candidates = [name for name in names if columns is None or name not in columns] or names
     key = candidates[0]
     if len(candidates) > 1 or id_column is not None:
@@ -255,7 +263,7 @@ def _names_and_key(
 ) -> tuple[list[str], str]:
     """All columns but an index, and the column of the ids."""
     index = table.index
-    names = [name for name in table.columns if index is None or name != index.column]
+    names = without_index(table.columns, index)
     key = choose_id(
         names,
         table.column,

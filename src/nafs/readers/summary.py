@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from nafs.graph.adjacency import Adjacency, Merging
 from nafs.graph.node_columns import is_nameless, listed
 
+_SHOWN = 5  # columns that are not used
+
 
 def show(name: str) -> str:
     """A column for a message."""
-    return "the index" if is_nameless(name) else repr(name)
+    return "the index of pandas" if is_nameless(name) else repr(name)
 
 
 def columns_line(
@@ -27,9 +29,10 @@ def columns_line(
     parts = [f"{meaning} = {show(name)}" for meaning, name in meanings if name is not None]
     if features:
         parts.append(f"{counted(len(features), 'feature')} ({listed(features, 3)})")
-    unused = [name for name in unused if not is_nameless(name)]
-    if unused:
-        parts.append(f"not used: {listed(unused, 5)}")
+    others = list(dict.fromkeys(map(show, unused)))
+    if others:
+        more = ", ..." if len(others) > _SHOWN else ""
+        parts.append(f"not used: {', '.join(others[:_SHOWN])}{more}")
     return f"{where}: {', '.join(parts)}" if parts else where
 
 

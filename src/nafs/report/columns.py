@@ -15,7 +15,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs.graph import Labels
 from nafs.graph.ids import check_unique, positions, same_kind
 from nafs.graph.ids import id_column as as_ids
-from nafs.graph.node_columns import choose_id, listed, pick
+from nafs.graph.node_columns import choose_id, listed, pick, without_index
 from nafs.graph.spellings import whole_like
 from nafs.readers.spool import readable
 from nafs.readers.tables import Table, TableOptions
@@ -227,7 +227,7 @@ def _read_columns(
 
     table = Table(path, options)
     index = table.index
-    listed_names = [name for name in table.columns if index is None or name != index.column]
+    listed_names = without_index(table.columns, index)
     key = choose_id(listed_names, table.column, ids, index=index, wanted=id_column, where=path)
     wanted = [str(pick(listed_names, name, "page", path)) for name in names or ()]
     others = wanted or [name for name in listed_names if name != key]

@@ -13,7 +13,7 @@ from typing import Any
 
 from nafs.embedding import Embedding
 from nafs.graph import Graph
-from nafs.graph.node_columns import choose_id, table_of, with_index
+from nafs.graph.node_columns import choose_id, table_of, with_index, without_index
 from nafs.report.columns import columns_of_table
 from nafs.report.contents import Stage, collect
 from nafs.report.page import render, write_page
@@ -49,7 +49,7 @@ def explore(
     shown = []
     if columns is not None:
         table, index = with_index(table_of(columns, "columns"), "columns")
-        names = [name for name in table.column_names if index is None or name != index.column]
+        names = without_index(table.column_names, index)
         key = choose_id(names, lambda name: table[name], embedding.id_array, index=index, where="columns")
         ordered = table.select([key, *(name for name in names if name != key)])
         shown = columns_of_table(ordered, embedding.id_array)
