@@ -21,7 +21,7 @@ print(answer.explain())
 truth = dict(line.split(",") for line in example_table("all_topics").read_text().splitlines()[1:])
 table = answer.to_pandas()
 known = table.label.notna().to_numpy()
-wrong = table.predicted.to_numpy() != np.array([truth[key] for key in table.id])
+wrong = table.predicted.to_numpy() != np.array([truth[key] for key in table.paper])
 topics = sorted(table.predicted.unique())
 colours = np.array([("#0072b2", "#d55e00", "#009e73", "#cc79a7")[topics.index(t)] for t in table.predicted])
 x, y = TSNE(perplexity=20, metric="cosine", random_state=0).fit(embedding.matrix).T

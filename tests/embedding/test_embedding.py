@@ -3,13 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 from command import run
 from random_graphs import random_graph
 
-from nafs import Embedding, Graph, embed, read_graph
+from nafs import Embedding, Graph, cluster, embed, from_edges, read_graph
 
 
 @pytest.fixture
@@ -168,3 +169,30 @@ def test_an_unknown_number_is_answered_with_known_ids(tmp_path, capsys, ids, mes
     embed(Graph(sp.csr_array(np.ones((3, 3))), np.eye(3), ids=ids), n_hops=1).write(tmp_path / "e.parquet")
     assert run("similar", tmp_path / "e.parquet", "99") != 0
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("name", ["paper", "score"])
+def test_answers_call_ids_as_the_table_of_nodes_does(tmp_path, name):
+    """Also if an answer has a column of that name."""
+    ids = [f"p{i}" for i in range(20)]
+    edges = pd.DataFrame({"source": ids, "target": np.roll(ids, 1)})
+    nodes = pd.DataFrame({name: ids, "a": np.arange(20.0) % 7, "label": ["x", None, None, "y"] * 5})
+    edges.to_csv(tmp_path / "e.csv", index=False)
+    nodes.to_csv(tmp_path / "n.csv", index=False)
+    for graph in (read_graph(tmp_path / "e.csv", tmp_path / "n.csv"), from_edges(edges, nodes)):
+        embedding = embed(graph, n_hops=2)
+        similar = embedding.similar("p3", k=2)
+        assert similar.column_names == [
+            name,
+            "rank",
+            "neighbor",
+            "nafs_score" if name == "score" else "score",
+        ]
+        assert similar[name].to_pylist() == ["p3", "p3"]
+        answer = embedding.classify()
+        assert answer.to_pandas()[name].tolist() == ids
+        assert f"<th>{name}</th>" in answer._repr_html_()
+        assert embedding.cluster(2).to_pandas()[name].tolist() == ids
+        assert cluster(graph, 2).to_pandas()[name].tolist() == ids
+    plain = embed(from_edges(edges), n_hops=2)
+    assert plain.similar("p3").column_names[0] == "id"

@@ -25,6 +25,7 @@ from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
 from nafs.graph.spellings import whole_like
 from nafs.pipeline.decide import AUTO_DIM
+from nafs.readers.joined import with_id_name
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
 FOLDS = 5
@@ -53,6 +54,8 @@ class Classification:
         labels.
     notes : tuple of str
         What the user should know before trusting this.
+    id_name : str
+        What the user's own table calls the ids.
     """
 
     ids: Any
@@ -63,36 +66,39 @@ class Classification:
     accuracy: float | None
     deviation: float | None
     notes: tuple[str, ...]
+    id_name: str = "id"
 
     def __repr__(self) -> str:
         accuracy = "unknown" if self.accuracy is None else f"{self.accuracy:.3f}"
         return f"Classification({len(self.ids)} nodes, {len(self.classes)} classes, accuracy {accuracy})"
 
     def _repr_html_(self) -> str:
+        table = self.to_arrow()
         rows = [
-            [str(row["id"]), str(row["predicted"]), f"{row['probability']:.3f}", str(row["label"] or "")]
-            for row in self.to_arrow().slice(0, 10).to_pylist()
+            [str(node), str(predicted), f"{probability:.3f}", str(label or "")]
+            for node, predicted, probability, label in (
+                row.values() for row in table.slice(0, 10).to_pylist()
+            )
         ]
         caption = "\n".join([repr(self), *self.notes])
-        return html_table(rows, caption=caption, header=["id", "predicted", "probability", "label"])
+        return html_table(rows, caption=caption, header=table.column_names)
 
     def explain(self) -> str:
         """How far the predictions can be trusted, one line each."""
         return "\n".join(self.notes)
 
     def to_arrow(self) -> Any:
-        """An Arrow table: id, predicted class, its probability, and the label if there was one."""
+        """An Arrow table: ids, predicted class, its probability, and the label if there was one."""
         import pyarrow as pa
 
         labels = pa.array(np.maximum(self.known, 0), mask=self.known < 0)
-        return pa.table(
-            {
-                "id": self.ids,
-                "predicted": self.classes.take(pa.array(self.codes)),
-                "probability": self.probabilities[np.arange(len(self.codes)), self.codes],
-                "label": self.classes.take(labels),
-            }
-        )
+        columns = {
+            "id": self.ids,
+            "predicted": self.classes.take(pa.array(self.codes)),
+            "probability": self.probabilities[np.arange(len(self.codes)), self.codes],
+            "label": self.classes.take(labels),
+        }
+        return with_id_name(pa.table(columns), self.id_name)
 
     def to_pandas(self) -> Any:
         """The same as a pandas data frame."""

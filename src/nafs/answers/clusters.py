@@ -16,6 +16,7 @@ from nafs.clustering.consensus import fewer_clusters
 from nafs.clustering.description import Cluster, NodeFacts, describe_clusters
 from nafs.graph import Graph
 from nafs.graph.adjacency import find_stack_level
+from nafs.readers.joined import with_id_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +30,14 @@ class Clusters:
         The labels, how many candidates agreed with them and how much, and the reasons.
     described : list of Cluster
         Name, size, cohesion, typical nodes and words of each cluster.
+    id_name : str
+        What the user's own table calls the ids.
     """
 
     ids: Any
     clustering: Clustering
     described: list[Cluster]
+    id_name: str = "id"
 
     def __repr__(self) -> str:
         return f"Clusters({len(self.ids)} nodes in {len(self.described)} clusters)"
@@ -55,12 +59,13 @@ class Clusters:
         return self.clustering.explain()
 
     def to_arrow(self) -> Any:
-        """An Arrow table: id, number and name of the cluster."""
+        """An Arrow table: ids, number and name of the cluster."""
         import pyarrow as pa
 
         names = pa.array([cluster.name for cluster in self.described])
         chosen = names.take(pa.array(self.labels))
-        return pa.table({"id": self.ids, "cluster": self.labels, "cluster_name": chosen})
+        table = pa.table({"id": self.ids, "cluster": self.labels, "cluster_name": chosen})
+        return with_id_name(table, self.id_name)
 
     def to_pandas(self) -> Any:
         """The same as a pandas data frame."""
@@ -93,18 +98,23 @@ def _shown(value: object) -> str:
 
 
 def clusters_of(
-    matrix: NDArray[Any], ids: Any, clustering: Clustering, graph: Graph | None = None
+    matrix: NDArray[Any],
+    ids: Any,
+    clustering: Clustering,
+    graph: Graph | None = None,
+    id_name: str = "id",
 ) -> Clusters:
     """A clustering with its clusters described by the features of a graph, if these have names."""
     facts = None
     if graph is not None and graph.features is not None and graph.feature_names is not None:
         facts = NodeFacts(features=(graph.features.matrix, list(graph.feature_names)))
-    return Clusters(ids, clustering, describe_clusters(clustering.labels, matrix, ids.to_pylist(), facts))
+    described = describe_clusters(clustering.labels, matrix, ids.to_pylist(), facts)
+    return Clusters(ids, clustering, described, id_name)
 
 
 def warn_if_fewer(clusters: Clusters, n_clusters: int | str) -> Clusters:
     """The clusters, with a warning if they are fewer than a caller asked for."""
-    found = clusters.clustering.n_clusters
-    if n_clusters != "auto" and found < int(n_clusters):
-        warnings.warn(fewer_clusters(found, int(n_clusters)), UserWarning, stacklevel=find_stack_level())
+    count = len(clusters.described)
+    if n_clusters != "auto" and count < int(n_clusters):
+        warnings.warn(fewer_clusters(count, int(n_clusters)), UserWarning, stacklevel=find_stack_level())
     return clusters

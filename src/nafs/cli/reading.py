@@ -245,7 +245,7 @@ def table_options(reading: Reading) -> TableOptions:
 
 def with_own_names(run: Run, answers: Any, graph: Graph, reading: Reading, output: str | None) -> Any:
     """The answers with ids named as in the table of the features; in a file, beside its other columns."""
-    answers = with_id_name(answers, graph.column_names.get("id_column", answers.column_names[0]))
+    answers = with_id_name(answers, graph.id_name)
     if output is None:
         return answers
     if reading.features is not None and (reading.features == "-" or is_pipe(reading.features)):

@@ -24,6 +24,7 @@ from nafs.graph.ids import as_numpy, id_column, positions
 from nafs.links import LinkHead
 from nafs.links.head import NUMBERS
 from nafs.readers.anything import as_graph
+from nafs.readers.joined import with_id_name
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
 from nafs.similarity import likely_links, nearest, reasons_of, suggest_pairs, write_index
@@ -47,6 +48,8 @@ class Embedding:
         The automatic choices.
     file : Path, optional
         The .npy file that ``matrix`` is mapped from, as long as it exists.
+    id_name : str
+        What the table of nodes calls the ids, and so do answers; "id" if it is not known.
     """
 
     matrix: NDArray[np.float32]
@@ -55,6 +58,7 @@ class Embedding:
     settings: dict[str, Any] = field(default_factory=dict)
     choice: Choice | None = None
     file: Path | None = None
+    id_name: str = "id"
 
     def __repr__(self) -> str:
         n, columns = self.matrix.shape
@@ -132,7 +136,7 @@ class Embedding:
         Returns
         -------
         Arrow table
-            id, rank, neighbor, score.
+            id (or what the table of nodes calls it), rank, neighbor, score.
 
         Examples
         --------
@@ -155,14 +159,13 @@ class Embedding:
             memory_limit=left_of(parse_memory(memory_limit), self.matrix, self.id_array),
         )
         count = neighbors.shape[1]
-        return pa.table(
-            {
-                "id": self.id_array.take(pa.array(np.repeat(queries, count))),
-                "rank": np.tile(np.arange(1, count + 1, dtype=np.int32), len(queries)),
-                "neighbor": self.id_array.take(pa.array(neighbors.ravel())),
-                "score": scores.ravel(),
-            }
-        )
+        columns = {
+            "id": self.id_array.take(pa.array(np.repeat(queries, count))),
+            "rank": np.tile(np.arange(1, count + 1, dtype=np.int32), len(queries)),
+            "neighbor": self.id_array.take(pa.array(neighbors.ravel())),
+            "score": scores.ravel(),
+        }
+        return with_id_name(pa.table(columns), self.id_name)
 
     def suggest_links(
         self,
@@ -261,7 +264,8 @@ class Embedding:
         adjacency = None if graph is None else graph.adjacency
         hops = int(self.settings.get("n_hops", 0))
         search = ClusterSearch([(hops, np.asarray(self.matrix, np.float32))], most, graph=adjacency)
-        clusters = clusters_of(self.matrix, self.id_array, search.cluster(n_clusters, seed), graph)
+        clustering = search.cluster(n_clusters, seed)
+        clusters = clusters_of(self.matrix, self.id_array, clustering, graph, self.id_name)
         return warn_if_fewer(clusters, n_clusters)
 
     def classify(self, labels: Any = None, *, seed: int = 0) -> Classification:
@@ -302,7 +306,7 @@ class Embedding:
             note = f"the vectors keep {self.matrix.shape[1]:,} of {int(before):,} columns; classes may be "
             note += 'predicted better with all of them: dim="full"'
             answer = replace(answer, notes=(*answer.notes, note))
-        return answer
+        return replace(answer, id_name=self.id_name)
 
     def _check_same_nodes(self, graph: Graph) -> None:
         if graph.id_array.equals(self.id_array):

@@ -177,14 +177,18 @@ def cluster(
     )
     assert embedding.choice is not None
     assert embedding.choice.clustering is not None
-    clusters = clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
+    clusters = clusters_of(
+        embedding.matrix, embedding.id_array, embedding.choice.clustering, graph, graph.id_name
+    )
     return warn_if_fewer(clusters, n_clusters)
 
 
 def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:
     """The outcome of a job as an embedding with the ids and labels of its graph."""
     settings = outcome.settings | {"input": job.fingerprint}
-    return Embedding(outcome.matrix, graph.id_array, graph.labels, settings, outcome.choice, outcome.file)
+    return Embedding(
+        outcome.matrix, graph.id_array, graph.labels, settings, outcome.choice, outcome.file, graph.id_name
+    )
 
 
 def with_some_features(graph: Graph, dim: int | str = "auto", seed: int = 0) -> Graph:

@@ -145,6 +145,11 @@ class Graph:
         return pa.array(np.arange(self.n_nodes)) if self._ids is None else self._ids
 
     @property
+    def id_name(self) -> str:
+        """What the table of nodes calls the ids; "id" if it is not known."""
+        return self.column_names.get("id_column", "id")
+
+    @property
     def has_ids(self) -> bool:
         """Whether nodes have ids other than 0..n-1."""
         return self._ids is not None
@@ -213,7 +218,7 @@ class Graph:
 
             features, names, note = aligned_features(features, self.id_array, id_column)
             more.append(note)
-        return Graph(
+        graph = Graph(
             self.adjacency,
             features,
             ids=self._ids,
@@ -221,6 +226,8 @@ class Graph:
             feature_names=names,
             notes=(*self.notes, *more),
         )
+        graph.column_names = dict(self.column_names)
+        return graph
 
     def describe(self) -> Description:
         """Summarise nodes, edges, components, degrees, features and labels.

@@ -13,7 +13,7 @@ from nafs.graph import Graph
 from nafs.graph.ids import as_arrow, blanks_note
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.label_tables import is_frame, keyed_labels
-from nafs.graph.node_columns import choose_id, pick, table_of, with_index, without_index
+from nafs.graph.node_columns import choose_id, is_nameless, pick, table_of, with_index, without_index
 from nafs.graph.numbers import feature_matrix
 from nafs.readers.database import duckdb_connection
 from nafs.readers.edges import Edges, edges_from_columns
@@ -212,7 +212,8 @@ def node_table(
         matrix, feature_names = feature_matrix(table, columns, where)
     labels = None if label is None else as_arrow(table[label], "labels")
     notes = blanks_note(table[key], where)
-    rows = NodeTable(ids, matrix, feature_names, labels, where, notes=notes, encoder=encoder)
+    name = None if is_nameless(key) else key
+    rows = NodeTable(ids, matrix, feature_names, labels, where, notes=notes, encoder=encoder, key=name)
     used = {key, label, *columns}
     rows.describe(key, label, [name for name in table.column_names if name not in used])
     return rows
