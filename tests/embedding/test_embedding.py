@@ -1,6 +1,7 @@
 """What a user holds: an embedding by node id, its similar nodes and missing links, its files."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -196,3 +197,28 @@ def test_answers_call_ids_as_the_table_of_nodes_does(tmp_path, name):
         assert cluster(graph, 2).to_pandas()[name].tolist() == ids
     plain = embed(from_edges(edges), n_hops=2)
     assert plain.similar("p3").column_names[0] == "id"
+
+
+@pytest.mark.parametrize(
+    ("words", "meaning"),
+    [
+        (["--hops", "2"], "the inner product of the two vectors"),
+        (["--hops", "2", "--score", "cosine"], "the cosine of the two vectors, from -1 to 1"),
+        (["--score", "head"], "the log-odds of a link by the link head, up to a constant"),
+    ],
+)
+def test_the_command_says_what_the_scores_of_links_are(embedding, tmp_path, capsys, words, meaning):
+    graph, _ = embedding
+    graph.save(tmp_path / "graph")
+    assert run("suggest-links", tmp_path / "graph", "-k", "3", *words) == 0
+    assert f"score: {meaning}" in capsys.readouterr().err
+
+
+def test_the_default_score_of_links_is_the_one_that_was_chosen(embedding):
+    _, result = embedding
+    assert result.link_score() == "inner"
+    for by in ("head", "cosine"):
+        fitted = replace(result, settings={"link_head": {}, "suggest_by": by})
+        assert fitted.link_score() == by
+    with pytest.raises(ValueError, match="needs an embedding made with"):
+        result.link_score("head")

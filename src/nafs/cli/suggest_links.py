@@ -21,6 +21,7 @@ from nafs.cli.options import (
 from nafs.cli.reading import Edges, Reading, read, say_if_structural
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
+from nafs.links.scores import MEANINGS
 from nafs.similarity.suggestions import has_edges
 
 FOR_LINKS = EmbeddingOptions(n_hops="auto", goal="links")
@@ -51,13 +52,19 @@ def suggest_links(
         flag(
             "--score",
             metavar="SCORE",
-            help="How to score pairs: head (vectors and edges, fitted on hidden edges), inner or cosine.",
+            help="How to score pairs: head (vectors and edges, fitted on hidden edges), inner or cosine (of "
+            "the vectors) [dim](default: head, or cosine where it finds more hidden edges; inner if --hops "
+            "gives a number)[/dim].",
         ),
     ] = None,
     output: TableFile = None,
     force: Force = False,
 ) -> None:
     """Suggest the most likely missing links, of some nodes or in the whole graph.
+
+    Scores rank the suggestions. Those of the head are log-odds up to a constant, not probabilities. They and
+    inner products are comparable only between suggestions from one embedding, cosines between embeddings made
+    with the same settings.
 
     [dim]nafs suggest-links edges.csv -f features.csv --node ann -k 5[/dim]
     """
@@ -82,6 +89,7 @@ def suggest_links(
         links = vectors.suggest_links(
             graph, k, ids or None, score=score, n_threads=options.n_threads, progress=advance
         )
+    run.notes.append(MEANINGS[vectors.link_score(score)])
     lonely = graph.n_nodes - np.count_nonzero(has_edges(graph.adjacency))
     if lonely and not ids:
         nodes = "1 node without edges is" if lonely == 1 else f"{lonely:,} nodes without edges are"

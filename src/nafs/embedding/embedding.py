@@ -190,7 +190,7 @@ class Embedding:
         score : {"head", "inner", "cosine"}, optional
             The link head uses vectors and edges. It is available if the hops were chosen for links; then it
             is the default, unless cosine puts more hidden edges first. For other embeddings the default is
-            "inner".
+            "inner". :meth:`link_score` says which one is used.
         exact, n_threads, progress
             As in :meth:`similar`.
 
@@ -198,6 +198,13 @@ class Embedding:
         -------
         Arrow table
             source, target, score, and the reason, such as shared neighbors.
+
+        Notes
+        -----
+        Scores of the head are log-odds up to a constant, with the degrees left out: they rank pairs, and are
+        not probabilities. They and inner products are comparable only between suggestions from one
+        embedding. Cosines lie between -1 and 1, and are comparable between embeddings made with the same
+        settings.
         """
         import pyarrow as pa
 
@@ -210,19 +217,11 @@ class Embedding:
             "n_threads": check_threads(n_threads),
             "progress": progress,
         }
-        stored = self.settings.get("link_head")
-        if score == "head" and stored is None:
-            raise InputError(
-                Parameter("score", "head"), ' needs an embedding made with n_hops="auto" and goal="links"'
-            )
-        if stored is not None and score is None:
-            score = self.settings.get("suggest_by", "head")
-        if stored is not None and score == "head":
-            pairs, scores, words = likely_links(
-                graph.adjacency, self.matrix, LinkHead.from_dict(stored), k, **search
-            )
+        score = self.link_score(score)
+        if score == "head":
+            head = LinkHead.from_dict(self.settings["link_head"])
+            pairs, scores, words = likely_links(graph.adjacency, self.matrix, head, k, **search)
         else:
-            score = score or self.settings.get("score", "inner")
             pairs, scores = suggest_pairs(
                 graph.adjacency, self.matrix, k, score=score, only_linked=True, **search
             )
@@ -230,6 +229,18 @@ class Embedding:
         reasons = reasons_of(graph.adjacency, pairs, words, self.id_array)
         source, target = (self.id_array.take(pa.array(column)) for column in pairs.T)
         return pa.table({"source": source, "target": target, "score": scores, "reason": reasons})
+
+    def link_score(self, score: str | None = None) -> str:
+        """How :meth:`suggest_links` scores pairs with this parameter: "head", "inner" or "cosine"."""
+        fitted = self.settings.get("link_head") is not None
+        if score == "head" and not fitted:
+            raise InputError(
+                Parameter("score", "head"), ' needs an embedding made with n_hops="auto" and goal="links"'
+            )
+        if score is not None:
+            return score
+        default = self.settings.get("suggest_by", "head") if fitted else self.settings.get("score", "inner")
+        return str(default)
 
     def cluster(self, n_clusters: int | str = "auto", *, graph: Any = None, seed: int = 0) -> Clusters:
         """Cluster the nodes by their vectors, without labels.

@@ -10,6 +10,14 @@ from numpy.typing import NDArray
 from nafs._support.checks import check_choice
 
 SCORES = ("inner", "cosine")
+MEANINGS = {
+    "head": "score: the log-odds of a link by the link head, up to a constant, so it is not a probability; "
+    "higher is likelier; compare it only between suggestions from one embedding",
+    "cosine": "score: the cosine of the two vectors, from -1 to 1; compare it only between embeddings made "
+    "with the same settings",
+    "inner": "score: the inner product of the two vectors, which grows with their lengths; compare it only "
+    "between suggestions from one embedding",
+}
 
 
 def score_links(matrix: NDArray[Any], pairs: NDArray[Any], score: str = "inner") -> NDArray[np.float64]:
