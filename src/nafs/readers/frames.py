@@ -21,6 +21,7 @@ from nafs.readers.evidence import Evidence
 from nafs.readers.join import NodeTable, join
 from nafs.readers.mixed import encode, needs_encoding
 from nafs.readers.roles import edge_columns, label_name, usual_pairs
+from nafs.tables.perhaps_codes import notes_on_matrix, notes_on_table
 
 
 def from_edges(
@@ -205,13 +206,15 @@ def node_table(
         columns = [name for name in wanted if name not in left_out]
     ids = as_ids(table[key], f"{where}: column {key!r}")
     matrix = feature_names = encoder = None
+    notes = blanks_note(table[key], where)
     if columns and (text or category or needs_encoding(table.select(columns))):
         encoder, matrix = encode(table.select(columns), where, text=text, category=category)
         feature_names = encoder.names()
+        notes += notes_on_table(table, encoder, where)
     elif columns:
         matrix, feature_names = feature_matrix(table, columns, where)
+        notes += notes_on_matrix(matrix, feature_names, columns, where)
     labels = None if label is None else as_arrow(table[label], "labels")
-    notes = blanks_note(table[key], where)
     name = None if is_nameless(key) else key
     rows = NodeTable(ids, matrix, feature_names, labels, where, notes=notes, encoder=encoder, key=name)
     used = {key, label, *columns}

@@ -32,6 +32,7 @@ from nafs.readers.roles import label_name
 from nafs.readers.summary import columns_line
 from nafs.readers.tables import LOOKED_AT, Table, TableOptions
 from nafs.tables import TableEncoder
+from nafs.tables.perhaps_codes import notes_on_matrix, notes_on_table
 
 _VALUES = 1 << 24  # handed over at a time
 _LISTS = 1 << 12  # rows with lists of values handed over at a time
@@ -93,12 +94,12 @@ def read_nodes(
         kind: [str(pick(names, name, "features", path)) for name in chosen]
         for kind, chosen in (("text", text), ("category", category))
     }
-    ids, labels, features, feature_names, blanks, encoder = _read_features(
+    ids, labels, features, feature_names, more, encoder = _read_features(
         table, key, label, others, forced, numbers_only=numbers_only, progress=progress
     )
     used = {key, label, *others}
     unused = [name for name in table.columns if name not in used]
-    notes = table.notes(path) + blanks
+    notes = table.notes(path) + more
     notes += [] if others or labels_only else [f"{path}: there are no feature columns in it"]
     nodes = NodeTable(
         ids,
@@ -171,18 +172,23 @@ def _read_features(
     numbers_only: bool,
     progress: RowsRead | None,
 ) -> tuple[Any, Any, Any, list[str] | None, list[str], TableEncoder | None]:
-    """What :func:`_read` returns, and the encoder of columns that hold more than numbers."""
+    """What :func:`_read` returns, notes on columns too, and the encoder if they hold more than numbers."""
 
     def encoded() -> tuple[Any, Any, Any, list[str], list[str], TableEncoder]:
-        ids, labels, _, _, blanks = _read(table, key, label, [], progress)
-        encoder, features = encode(_mixed_columns(table, others), table.where, **forced)
-        return ids, labels, features, encoder.names(), blanks, encoder
+        ids, labels, _, _, notes = _read(table, key, label, [], progress)
+        columns = _mixed_columns(table, others)
+        encoder, features = encode(columns, table.where, **forced)
+        notes += notes_on_table(columns, encoder, table.where)
+        return ids, labels, features, encoder.names(), notes, encoder
 
     may_be_mixed = bool(others) and not (table.wide or numbers_only)
     if (others and any(forced.values())) or (may_be_mixed and _is_mixed(table, others)):
         return encoded()
     try:
-        return *_read(table, key, label, others, progress), None
+        ids, labels, features, names, notes = _read(table, key, label, others, progress)
+        if may_be_mixed:
+            notes += notes_on_matrix(features, names or (), others, table.where)
+        return ids, labels, features, names, notes, None
     except InputError as error:
         if not may_be_mixed or isinstance(error, MemoryLimitError):
             raise
@@ -296,7 +302,7 @@ def _only(others: Sequence[str], key: str, path: str) -> str:
 def _read(
     table: Table, key: str, label: str | None, others: Sequence[str], progress: RowsRead | None
 ) -> tuple[Any, Any, Any, list[str] | None, list[str]]:
-    """Ids, labels, features and their names, and a note on the ids."""
+    """Ids, labels, features and their names, and notes on the ids."""
     import pyarrow as pa
 
     path, bounds = table.where, table.options.bounds
