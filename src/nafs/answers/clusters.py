@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.clustering import Clustering
-from nafs.clustering.consensus import fewer_clusters
 from nafs.clustering.description import Cluster, NodeFacts, describe_clusters
 from nafs.graph import Graph
 from nafs.graph.adjacency import find_stack_level
@@ -116,5 +115,8 @@ def warn_if_fewer(clusters: Clusters, n_clusters: int | str) -> Clusters:
     """The clusters, with a warning if they are fewer than a caller asked for."""
     count = len(clusters.described)
     if n_clusters != "auto" and count < int(n_clusters):
-        warnings.warn(fewer_clusters(count, int(n_clusters)), UserWarning, stacklevel=find_stack_level())
+        # In the words of the reasons, so that the command, which shows both, says it once.
+        noun = "cluster" if count == 1 else "clusters"
+        message = f"{count} {noun} instead of {n_clusters}: the others would be empty"
+        warnings.warn(message, UserWarning, stacklevel=find_stack_level())
     return clusters

@@ -105,11 +105,6 @@ class Clustering:
         return "\n".join(self.reasons)
 
 
-def fewer_clusters(n_clusters: int, requested: int) -> str:
-    """What to say if there are fewer clusters than were requested."""
-    return f"{_count(n_clusters, 'cluster')} instead of {requested}: the others would be empty"
-
-
 class _Winner(NamedTuple):
     """The result of a vote, and how well the candidates and the edges fit it."""
 
@@ -301,7 +296,9 @@ class ClusterSearch:
             )
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)
-            reasons.append(fewer_clusters(len(present), n_clusters))
+            reasons.append(
+                f"{_count(len(present), 'cluster')} instead of {n_clusters}: the others would be empty"
+            )
         clustering = Clustering(
             labels,
             hop,
