@@ -18,7 +18,7 @@ from nafs.clustering.heads import partitions
 NUMBERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24)
 VOTERS = ("mixture", "spherical")  # the other heads take three times as long and hardly change the choice
 TOLERANCE = 0.05  # share of the best value; smaller differences are noise
-ROWS = 2000  # rows of each embedding that are clustered; with half as many, curves are too noisy
+ROWS = 1000  # rows of each embedding that are clustered
 
 
 def number_curve(
