@@ -13,15 +13,14 @@ from nafs import Graph, embed
 from nafs.datasets import load_dataset, power_law
 from nafs.selection import LADDER
 
-REPEATS = 3  # of graphs that take about a second
+REPEATS = 3  # of graphs that take seconds
 
 
 def run() -> list[Result]:
     data_home()
     results = []
     for name in ("cora", "citeseer", "pubmed", "amazon-photo"):
-        repeats = REPEATS if name in ("cora", "citeseer") else 1
-        results += _ratios(name, load_dataset(name).graph, repeats)
+        results += _ratios(name, load_dataset(name).graph, REPEATS)
     large = power_law(100_000, average_degree=20, n_features=128, seed=0)
     return results + _ratios("power law, 100,000 nodes x 128", large, 1)
 

@@ -1,4 +1,4 @@
-"""The disk engine on random graphs with the shape of ogbn-papers100M, at 1 % to 30 % of its size.
+"""The disk engine on random graphs with the shape of ogbn-papers100M, at 1 % of its size and more.
 
     python benchmarks/scale.py FOLDER [SHARE ...] [--order] [--float16]
 
@@ -7,7 +7,7 @@ writes an edge list in Parquet and random features to FOLDER, and runs ``nafs co
 them. With ``--order`` nodes are renumbered by community while the graph is converted. The memory limit is in
 proportion to the size: 6 GB for a share of 0.1, and 4.2 GB with ``--float16``. It prints a line for each run,
 and draws time against size, with the exponent, as scale.png. Finished steps are kept in FOLDER: run the same
-command again to go on.
+command again to resume.
 """
 
 from __future__ import annotations
