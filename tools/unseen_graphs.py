@@ -63,6 +63,8 @@ def foldoc() -> Iterator[Entry]:
 def packages(sections: list[str]) -> Iterator[Entry]:
     """Debian's packages of some sections."""
     lists = [str(path) for path in Path("/var/lib/apt/lists").glob("*_main_binary-*_Packages.lz4")]
+    if not lists:
+        raise SystemExit("no list of packages in /var/lib/apt/lists: run apt-get update")
     largest = max(lists, key=lambda path: Path(path).stat().st_size)
     listing = subprocess.run(["lz4cat", largest], capture_output=True, check=True).stdout.decode()
     fields = [

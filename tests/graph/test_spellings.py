@@ -9,6 +9,7 @@ import pytest
 from command import run
 
 from nafs import InputError, embed, from_edges, read_graph
+from nafs.graph.spellings import whole_like
 from nafs.model import Model
 
 N = 20
@@ -132,3 +133,58 @@ def test_features_of_a_graph_that_exists():
     np.testing.assert_array_equal(
         again.features.toarray(), graph.with_features(nodes(), id_column="user").features.toarray()
     )
+
+
+def test_new_nodes_of_an_update_need_no_known_id(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tables(tmp_path, ring(), nodes())
+    assert run("embed", "e.csv", "-f", "n.csv", "--hops", "1", "-o", "z.csv", "--keep", "model", "-q") == 0
+    pd.DataFrame({"source": [1.0, 77.0], "target": [77.0, 78.0]}).to_csv("new.csv", index=False)
+    rows = pd.concat([nodes(float).iloc[:1]] * 2)
+    rows["user"] = [77.0, 78.0]
+    rows.to_csv("rows.csv", index=False)
+    assert run("update", "model", "--edges", "new.csv", "-f", "rows.csv", "-q") == 0
+    ids = Model.load("model").id_array
+    assert pa.types.is_int64(ids.type)
+    assert sorted(ids.to_pylist()) == [*range(N), 77, 78]
+
+
+def test_a_text_column_that_begins_with_a_gap_does_not_matter(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = nodes()
+    table.insert(0, "name", [None, *(f"n{i}" for i in range(1, N))])
+    tables(tmp_path, ring(), table)
+    options = ["--id", "user", "--ignore", "name", "-k", "2", "--hops", "1", "-q"]
+    assert run("cluster", "e.csv", "-f", "n.csv", *options, "-o", "out.csv") == 0
+    with open("out.csv", newline="") as file:
+        assert len(list(csv.DictReader(file))) == N
+
+
+def test_a_few_labels_in_another_spelling(tmp_path):
+    edges, _ = tables(tmp_path, ring(), nodes())
+    (tmp_path / "l.csv").write_text("user,group\n1.0,a\n2.0,b\n3.0,b\nx17,a\n")
+    with pytest.raises(InputError, match=r"differ in a final \.0 only"):
+        read_graph(edges, labels=tmp_path / "l.csv")
+
+
+def test_fractions_are_no_ids(tmp_path):
+    edges, _ = tables(tmp_path, ring(), nodes())
+    pd.DataFrame({"x": [0.5, *map(float, range(1, N))], "y": 0.25}).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(InputError, match="no column") as error:
+        read_graph(edges, tmp_path / "x.csv")
+    assert "may hold them" not in str(error.value)
+
+
+def test_labels_of_a_graph_whose_ids_have_a_final_zero():
+    graph = from_edges((["1.0", "2.0", "3.0", "4.0"], ["2.0", "3.0", "4.0", "1.0"]))
+    answer = embed(graph, n_hops=1).classify({1: "a", 2: "b", 3: "a", 4: "b"})
+    assert answer.known.tolist() == [0, 1, 0, 1]
+
+
+def test_minus_zero_is_zero():
+    assert whole_like(pa.array(["-0.0", "2.0"]), pa.array([0, 2])).to_pylist() == [0, 2]
+
+
+def test_a_query_may_be_a_float():
+    embedding = embed(from_edges(ring()), n_hops=1)
+    assert embedding.rows(3.0).tolist() == embedding.rows(3).tolist() == embedding.rows("3.0").tolist()

@@ -271,7 +271,7 @@ def test_new_features_for_a_saved_graph(tmp_path):
     (tmp_path / "y.csv").write_text("id,label\nann,new\nzoe,old\n")
     again = read_graph(tmp_path / "g", labels=tmp_path / "y.csv")
     assert again.labels.to_arrow().to_pylist() == [None, None, None, "new"]
-    assert any("1 of its ids are not nodes and are ignored" in note for note in again.notes)
+    assert any("1 of its " in note and "not nodes and are ignored" in note for note in again.notes)
     assert again.features.dense.tolist() == graph.features.dense.tolist()
     np.save(tmp_path / "x.npy", np.eye(4))
     assert read_graph(tmp_path / "g", tmp_path / "x.npy").features.dense.tolist() == np.eye(4).tolist()
@@ -298,7 +298,7 @@ def test_labels_that_do_not_match_are_reported(tmp_path):
     graph = read_graph(tmp_path / "e.csv", labels=tmp_path / "y.csv")
     assert graph.labels.to_arrow().to_pylist() == [1, None, None]
     assert "2 of 3 nodes have no label" in graph.notes
-    assert any("1 of its ids are not nodes and are ignored" in note for note in graph.notes)
+    assert any("1 of its " in note and "not nodes and are ignored" in note for note in graph.notes)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "names", "rows"])
@@ -352,3 +352,9 @@ def test_naming_a_column_says_that_the_first_line_names_them(tmp_path):
     assert graph.ids.tolist() == ["a", "b", "c"]
     with pytest.raises(InputError, match=r"'when' in column .* if line 1 names the columns, set header"):
         read_graph(tmp_path / "e.csv")
+
+
+def test_empty_labels_count_as_missing(tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\nb,c\nc,d\n")
+    (tmp_path / "l.csv").write_text("id,label\na,x\nb,\nc,y\n")
+    assert "2 of 4 nodes have no label" in read_graph(tmp_path / "e.csv", labels=tmp_path / "l.csv").notes

@@ -246,9 +246,10 @@ def _labels(labels: Any, ids: Any, n: int) -> Labels:
         labels = {key: None if value != value else value for key, value in labels.items()}  # noqa: PLR0124
     if isinstance(labels, Mapping):
         labelled = whole_like(id_column([str(key) for key in labels]), ids)
-        places = positions(ids, labelled)
+        known_ids = whole_like(ids, labelled)
+        places = positions(known_ids, labelled)
         if (places < 0).any():
-            raise InputError(Parameter("labels"), f" name unknown ids: {unmatched_ids(labelled, ids)}")
+            raise InputError(Parameter("labels"), f" name unknown ids: {unmatched_ids(labelled, known_ids)}")
         aligned: list[Any] = [None] * n
         for place, value in zip(places, labels.values(), strict=True):
             aligned[int(place)] = value

@@ -21,6 +21,7 @@ from nafs.clustering import ClusterSearch
 from nafs.embedding.unknown_ids import closest_ids
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, id_column, positions
+from nafs.graph.spellings import whole_like
 from nafs.links import LinkHead
 from nafs.links.head import NUMBERS
 from nafs.readers.anything import as_graph
@@ -94,10 +95,10 @@ class Embedding:
 
     def rows(self, ids: Any) -> NDArray[np.int64]:
         """Row numbers of ids. The error for an unknown id names the closest ids."""
-        keys = [ids] if isinstance(ids, (str, int, np.integer)) else list(ids)
+        keys = [ids] if isinstance(ids, (str, int, float, np.number)) else list(ids)
         if not keys:
             raise InputError("no ids: name at least one")
-        column = id_column([str(key) for key in keys])
+        column = whole_like(id_column([str(key) for key in keys]), self.id_array)
         places = positions(self.id_array, column)
         for key, place in zip(keys, places, strict=True):
             if place < 0:

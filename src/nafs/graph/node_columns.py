@@ -209,12 +209,22 @@ def _other_spelling(names: Sequence[str], load: Callable[[str], Any], known: Any
     """What to add to an error if a column holds the known ids in another spelling."""
     for name in names[:_MOST_TRIED]:
         try:
-            spelling = difference(id_column(load(name), ""), known)
+            ids = id_column(load(name), "")
         except (ValueError, TypeError):
             continue
+        if _holds_fractions(ids):
+            continue
+        spelling = difference(ids, known) or difference(known, ids)  # either table may be the smaller one
         if spelling:
             return f"; {name!r} may hold them: {spelling}"
     return ""
+
+
+def _holds_fractions(ids: Any) -> bool:
+    """Whether a column holds numbers such as 0.5, so that it is no column of ids."""
+    import pyarrow.compute as pc
+
+    return is_text(ids) and bool(pc.any(pc.match_substring_regex(ids, r"^-?[0-9]*\.[0-9]*[1-9]")).as_py())
 
 
 def _holds_most(column: Any, known: Any) -> bool:
@@ -240,6 +250,7 @@ def _refuse_repeated(names: Sequence[str], load: Callable[[str], Any], known: An
             ids = id_column(load(name), "")
         except (ValueError, TypeError):
             continue
+        ids = whole_like(ids, known)
         distinct = ids.unique()
         if len(distinct) < _MOSTLY * len(ids) or (positions(known, distinct) >= 0).mean() < _MOSTLY:
             continue

@@ -69,9 +69,9 @@ def difference(ids: Any, unknown: Any) -> str:
 
 
 def whole_like(ids: Any, known: Any) -> Any:
-    """Ids that are all written as 1.0 as whole numbers, if only then some are known; others unchanged.
+    """Ids that are all written as 1.0 as whole numbers, if known ids are, or if only then some are known.
 
-    Pandas writes whole numbers like this if the column has missing values, or had some.
+    Others are unchanged. Pandas writes whole numbers like this if the column has missing values, or had some.
 
     Examples
     --------
@@ -79,18 +79,22 @@ def whole_like(ids: Any, known: Any) -> Any:
     >>> from nafs.graph.spellings import whole_like
     >>> whole_like(pa.array(["7.0", "8.0"]), pa.array([8, 9])).to_pylist()
     [7, 8]
+    >>> whole_like(pa.array(["7.0"]), pa.array([8, 9])).to_pylist()
+    [7]
     >>> whole_like(pa.array(["7.0", "8.0"]), pa.array(["8.0", "8.1"])).to_pylist()
     ['7.0', '8.0']
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not is_text(ids) or not len(ids) or not POINT_ZERO.fullmatch(ids[0].as_py()):
+    if not is_text(ids) or not len(ids) or ids.null_count or not POINT_ZERO.fullmatch(ids[0].as_py()):
         return ids
     text = ids.cast(pa.large_string())
     if not pc.all(pc.match_substring_regex(text, f"^{POINT_ZERO.pattern}$")).as_py():
         return ids
-    whole = plain_numbers(pc.replace_substring_regex(text, r"\.0$", ""))
+    whole = plain_numbers(pc.replace_substring_regex(text, r"^-(0)\.0$|\.0$", r"\1"))
+    if len(known) and pa.types.is_integer(known.type) and pa.types.is_integer(whole.type):
+        return whole
     never = bool((positions(known, ids) < 0).all())
     return whole if never and (positions(known, whole) >= 0).any() else ids
 

@@ -27,7 +27,7 @@ from nafs.readers.numbering import DenseNumbers, is_dense
 from nafs.readers.roles import EdgeColumns
 from nafs.readers.summary import columns_line, edges_line
 
-_ROWS = 1 << 20  # edges handed over at a time
+_ROWS = 1 << 17  # edges handed over at a time; more would exceed small memory limits
 _FLOATS = ("FLOAT", "DOUBLE")
 _MEANINGS = ("source", "target", "weight")
 

@@ -87,7 +87,7 @@ class Entries:
 def sorted_adjacency(
     edges: EdgeList, n: int, bounds: Bounds, *, weighted: bool, directed: bool, self_loops: bool
 ) -> tuple[Adjacency, Merging]:
-    """The same adjacency as :func:`nafs.graph.merge_edges` returns."""
+    """The same adjacency as :func:`nafs.graph.merge_edges` returns, up to the rounding of summed weights."""
     threads = bounds.threads or 1
     memory = bounds.memory // threads // (_WEIGHT if weighted else 1)
     with ThreadPoolExecutor(threads) as pool:

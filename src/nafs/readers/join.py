@@ -206,6 +206,8 @@ def row_numbers(names: Any) -> Any:
 
 def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
     """Row of the table for each node, or -1."""
+    import pyarrow as pa
+
     if table.numbered:
         if len(table.ids) != len(names):
             raise InputError(
@@ -216,13 +218,18 @@ def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
     places = positions(table.ids, whole_like(names, table.ids))
     n_matches = int((places >= 0).sum())
     if not n_matches:
+        spelling = difference(names, table.ids)
         raise InputError(
-            f"{table.where}: none of its ids ({_some(table.ids)}) is a node ({_some(names)}); name the id "
-            "column with ",
-            Parameter("id_column"),
+            f"{table.where}: none of its ids ({_some(table.ids)}) is a node ({_some(names)}); ",
+            *([spelling] if spelling else ["name the id column with ", Parameter("id_column")]),
         )
-    if n_matches < len(table.ids):
-        notes.append(f"{table.where}: {len(table.ids) - n_matches} of its ids are not nodes and are ignored")
+    unknown = positions(names, whole_like(table.ids, names)) < 0
+    if unknown.any():
+        ignored = _some(table.ids.filter(pa.array(unknown)))
+        notes.append(
+            f"{table.where}: {int(unknown.sum()):,} of its {len(unknown):,} ids are not nodes and are "
+            f"ignored ({ignored})"
+        )
     return places
 
 
@@ -266,14 +273,14 @@ def _labels_for(ids: Any, labels: NodeTable, notes: list[str]) -> Labels:
 
     check_unique(labels.ids, labels.where)
     places = _places(labels, ids, notes)
-    lacking = int((places < 0).sum())
-    if lacking:
-        notes.append(f"{lacking} of {len(ids)} nodes have no label")
     unmatched = "" if labels.numbered else unmatched_ids(labels.ids, whole_like(ids, labels.ids))
     try:
         known = read_labels(labels.labels.take(pa.array(places, mask=places < 0)), labels.where)
     except InputError as error:
         raise type(error)(*error.parts, f"; {unmatched}" if unmatched else "") from None
+    lacking = int((~known.known).sum())
+    if lacking:
+        notes.append(f"{lacking} of {len(ids)} nodes have no label")
     return replace(known, unmatched=unmatched)
 
 

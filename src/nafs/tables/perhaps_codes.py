@@ -44,7 +44,8 @@ def may_be_codes(values: NDArray[Any]) -> bool:
 
 def notes_on_numbers(columns: Mapping[str, NDArray[Any]], where: str) -> list[str]:
     """What to say of columns that are read as numbers, but may be codes; nothing of many such columns."""
-    names = [name for name, values in columns.items() if may_be_codes(values)]
+    # The names of --category are separated by commas.
+    names = [name for name, values in columns.items() if "," not in name and may_be_codes(values)]
     if not 0 < len(names) <= _MOST:
         return []
     return [
