@@ -271,7 +271,7 @@ def test_new_features_for_a_saved_graph(tmp_path):
     (tmp_path / "y.csv").write_text("id,label\nann,new\nzoe,old\n")
     again = read_graph(tmp_path / "g", labels=tmp_path / "y.csv")
     assert again.labels.to_arrow().to_pylist() == [None, None, None, "new"]
-    assert any("1 of its " in note and "not nodes and are ignored" in note for note in again.notes)
+    assert any("1 of its 2 ids are not nodes and are ignored ('zoe')" in note for note in again.notes)
     assert again.features.dense.tolist() == graph.features.dense.tolist()
     np.save(tmp_path / "x.npy", np.eye(4))
     assert read_graph(tmp_path / "g", tmp_path / "x.npy").features.dense.tolist() == np.eye(4).tolist()
@@ -298,7 +298,7 @@ def test_labels_that_do_not_match_are_reported(tmp_path):
     graph = read_graph(tmp_path / "e.csv", labels=tmp_path / "y.csv")
     assert graph.labels.to_arrow().to_pylist() == [1, None, None]
     assert "2 of 3 nodes have no label" in graph.notes
-    assert any("1 of its " in note and "not nodes and are ignored" in note for note in graph.notes)
+    assert any("1 of its 2 ids are not nodes and are ignored ('z')" in note for note in graph.notes)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "names", "rows"])
