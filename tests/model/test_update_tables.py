@@ -238,11 +238,12 @@ def test_a_table_of_nodes_passed_as_edges_is_spotted(shop, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("paper\nzzz\n", ": unknown id 'zzz'"),  # the name of the model's own column of ids
-        ("node\nzzz\n", ": unknown id 'zzz'"),  # a usual name
-        ("zzz\n", ": unknown id 'zzz'"),
-        ("zzz\nyyy\n", ": 2 unknown ids: 'zzz', 'yyy'"),
-        ("zzz\np2\np3\n", None),  # a header above known ids
+        ("paper\nzzz\n", "remove_nodes: unknown id 'zzz'"),  # the name of the model's own column of ids
+        ("node\nzzz\n", "remove_nodes: unknown id 'zzz'"),  # a usual name
+        ("zzz\n", "remove_nodes: unknown id 'zzz'"),
+        ("zzz\nyyy\n", "remove_nodes: 2 unknown ids: 'zzz', 'yyy'"),
+        ("paper_id\np2\np3\n", None),  # a header above known ids
+        ("zzz\np2\np3\n", "the first line, 'zzz', is no known id"),  # perhaps mistyped
         ("name\n", None),  # a node
         ("name\n7\n", None),  # nodes, although words above numbers are usually a header
     ],
@@ -260,4 +261,13 @@ def test_known_ids_decide_whether_a_list_of_nodes_has_a_header(tmp_path, text, m
         gone = {*text.split()} & {*ids}
         assert {*ids} - {*Model.load(tmp_path / "model").id_array.to_pylist()} == gone
     else:
-        assert f"remove_nodes{message}" in output
+        assert message in output
+
+
+def test_a_first_line_that_may_be_a_mistyped_id_is_refused_until_the_user_says(model, tmp_path):
+    (tmp_path / "gone.csv").write_text("zzz\np1\np3\n")
+    removal = ["update", model, "--remove-nodes", tmp_path / "gone.csv"]
+    assert "if it is a header, set header=True" in run(*removal, fails=True)
+    assert "unknown id 'zzz'" in run(*removal, "--no-header", fails=True)
+    run(*removal, "--header")
+    assert not {"p1", "p3"} & {*Model.load(model).id_array.to_pylist()}

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from nafs import from_edges, read_graph
+from nafs._support.errors import InputError
 from nafs.readers.joined import joined
 from nafs.readers.tables import TableOptions
 from nafs.writers.tables import write_table
@@ -105,6 +106,20 @@ def test_levels_of_an_index_are_not_features(shuffled, tmp_path):
     for graph in (read_graph(tmp_path / "e.csv", tmp_path / "n.parquet"), from_edges(edges, levels)):
         assert graph.feature_names == ("size",)
         assert graph.notes[0].endswith("not used: the index of pandas")
+
+
+@pytest.mark.parametrize("ids", [["north", "south", "east"], [11, 12, 14]])
+def test_the_second_level_of_an_index_may_hold_the_ids(tmp_path, ids):
+    edges = pd.DataFrame({"source": ids[:2], "target": ids[1:]})
+    levels = pd.MultiIndex.from_arrays([["a", "a", "b"], ids])
+    frame = pd.DataFrame({"size": [5.0, 1.0, 2.0]}, index=levels)
+    frame.to_parquet(tmp_path / "n.parquet")
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    for graph in (read_graph(tmp_path / "edges.csv", tmp_path / "n.parquet"), from_edges(edges, frame)):
+        assert graph.ids.tolist() == ids
+        assert graph.features.toarray().ravel().tolist() == [5.0, 1.0, 2.0]
+    with pytest.raises(InputError, match="there are 'size', '__index_level_0__', '__index_level_1__'"):
+        from_edges(edges, frame, id_column="index")
 
 
 def test_an_index_that_holds_the_ids_is_kept(shuffled, tmp_path):

@@ -64,6 +64,14 @@ IdColumn = Annotated[
     str | None,
     flag("--id", metavar="COLUMN", help="Id column of the feature and label tables.", panel=READING),
 ]
+Header = Annotated[
+    bool | None,
+    flag(
+        "--header/--no-header",
+        help="Whether text tables start with column names [dim](default: detected)[/dim].",
+        panel=READING,
+    ),
+]
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -168,14 +176,7 @@ class Reading:
             panel=READING,
         ),
     ] = None
-    header: Annotated[
-        bool | None,
-        flag(
-            "--header/--no-header",
-            help="Whether text tables start with column names [dim](default: detected)[/dim].",
-            panel=READING,
-        ),
-    ] = None
+    header: Header = None
     comment: Annotated[
         str | None,
         flag(

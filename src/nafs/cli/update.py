@@ -14,7 +14,7 @@ from nafs._support.scratch import Allocate, scratch_in
 from nafs.cli.flags import command, flag
 from nafs.cli.keeping import check_model_target
 from nafs.cli.options import OUTPUT, Force, MemoryLimit, Printing, Threads
-from nafs.cli.reading import READING, IdColumn, SourceColumn, TargetColumn, WeightColumn, stdin_as_file
+from nafs.cli.reading import READING, Header, IdColumn, SourceColumn, TargetColumn, WeightColumn, stdin_as_file
 from nafs.embedding import Embedding
 from nafs.model import Model
 from nafs.model.new_rows import Files, update_from_files
@@ -58,6 +58,7 @@ class ChangedReading:
     target: TargetColumn = None
     weight: WeightColumn = None
     id_column: IdColumn = None
+    header: Header = None
     missing: Annotated[
         str | None,
         flag(

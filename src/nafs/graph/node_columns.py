@@ -29,10 +29,16 @@ _FAR_LESS = 0.1  # columns with less than this part of the best column's share o
 
 @dataclass(frozen=True)
 class Index:
-    """The column that was the index of a data frame."""
+    """The column that was the index of a data frame, and any further levels without a name."""
 
     column: str
     named: bool
+    further: tuple[str, ...] = ()
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """All columns of the index."""
+        return (self.column, *self.further)
 
 
 class NoIdsError(InputError):
@@ -51,15 +57,16 @@ def written_index(columns: Sequence[str]) -> Index | None:
     --------
     >>> from nafs.graph.node_columns import written_index
     >>> written_index(["Unnamed: 0", "customer", "revenue"])
-    Index(column='Unnamed: 0', named=False)
+    Index(column='Unnamed: 0', named=False, further=())
     """
     leftover = [*filter(is_nameless, columns), *filter(_WRITTEN_INDEX.fullmatch, columns[:1])]
-    return Index(leftover[0], False) if leftover and len(columns) > 1 else None
+    return Index(leftover[0], False, tuple(leftover[1:])) if leftover and len(columns) > 1 else None
 
 
 def without_index(columns: Sequence[str], index: Index | None) -> list[str]:
-    """All columns but an index, of which pandas may have written several levels."""
-    return [name for name in columns if not is_nameless(name) and (index is None or name != index.column)]
+    """All columns but those of an index."""
+    levels = () if index is None else index.levels
+    return [name for name in columns if name not in levels and not is_nameless(name)]
 
 
 def table_of(frame: Any, where: str) -> Any:
@@ -161,21 +168,22 @@ def choose_id(
     >>> choose_id(list(columns), columns.get, pa.array(["a", "b", "c"]))
     'user'
     """
-    if wanted == "index" and index is not None and "index" not in names:
-        return index.column
-    chosen = pick([*names, *([index.column] if index else [])], wanted, "ids", where)
+    levels, named = (index.levels, index.named) if index else ((), True)
+    if wanted == "index" and len(levels) == 1 and "index" not in names:
+        return levels[0]
+    chosen = pick([*names, *levels], wanted, "ids", where)
     if chosen is not None:
         return chosen
     candidates = [name for name in names if name.lower() in USUAL_IDS]
-    leftover = index is not None and not index.named and _are_integers(load(index.column))
-    if index is not None and not leftover:
-        candidates.append(index.column)
+    if len(levels) > 1:
+        levels = tuple(name for name in levels if may_be_ids(load(name)))
+    leftover = [name for name in levels if not named and _are_integers(load(name))]
+    candidates += [name for name in levels if name not in leftover]
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
         candidates = list(names if likely is None else likely())
-        if index is not None and leftover and not _counts_rows(load(index.column)):
-            candidates.append(index.column)
+        candidates += [name for name in leftover if not _counts_rows(load(name))]
     shares = _shares(candidates, load, known)
     if others and not any(shares.values()):
         shares = {name: _share(load(name), None) for name in candidates}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nafs._support.errors import InputError, MemoryLimitError, Parameter
-from nafs.graph.ids import MissingIdError, blanks_note, plain_numbers, positions
+from nafs.graph.ids import MissingIdError, blanks_note, is_text, plain_numbers, positions
 from nafs.graph.ids import id_column as as_ids
 from nafs.graph.node_columns import (
     NoIdsError,
@@ -36,6 +37,7 @@ from nafs.tables.perhaps_codes import notes_on_matrix, notes_on_table
 
 _VALUES = 1 << 24  # handed over at a time
 _LISTS = 1 << 12  # rows with lists of values handed over at a time
+_CALLED_IDS = re.compile(r"(^|[\W_])((?i:id|node|name|key)s?$)|[a-z]Ids?$")  # the end of a header
 
 
 def read_nodes(
@@ -249,7 +251,10 @@ def _with_header(path: str, options: TableOptions, known: Any) -> Table:
 
 
 def _with_known_header(path: str, options: TableOptions, known: Any, id_column: str | int | None) -> Table:
-    """As :func:`_with_header`; the name of the id column is a header, a known id alone in a line is none."""
+    """As :func:`_with_header`; the name of the id column is a header, a known id alone in a line is none.
+
+    Another word above a list of ids, such as a mistyped id, is an error.
+    """
     import pyarrow as pa
 
     table = _with_header(path, options, known)
@@ -258,9 +263,17 @@ def _with_known_header(path: str, options: TableOptions, known: Any, id_column: 
     if not table.named and id_column is not None:
         again = Table(path, replace(options, header=True))
         return again if id_column in again.columns else table
-    first = pa.array(table.columns, pa.large_string())
-    if table.named and id_column is None and len(first) == 1 and positions(known, first)[0] >= 0:
+    if not table.named or id_column is not None or len(table.columns) > 1:
+        return table
+    first = table.columns[0]
+    if positions(known, pa.array([first], pa.large_string()))[0] >= 0:
         return Table(path, replace(options, header=False))
+    if is_text(known) and not _CALLED_IDS.search(first):
+        raise InputError(
+            f"{path}: the first line, {first!r}, is no known id; if it is a header, set ",
+            Parameter("header", True),
+            ", and if it is a mistyped id, correct it",
+        )
     return table
 
 
