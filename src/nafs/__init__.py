@@ -58,6 +58,7 @@ __all__ = [
 # Packages that users name: nafs.datasets.load_dataset and so on.
 _PACKAGES = (
     "datasets",
+    "model",
     "pictures",
     "pipeline",
     "pyg",
@@ -106,4 +107,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__, *_PACKAGES])
+    return sorted([*(name for name in globals() if name.startswith("__")), *__all__, *_PACKAGES])

@@ -214,3 +214,12 @@ def test_too_few_labels_because_their_ids_are_unknown(tmp_path, monkeypatch, cap
     labels.loc[:1, "topic"] = None
     with pytest.raises(InputError, match=f"no node has a label.*; {why}"):
         from_edges(ring, labels=labels)
+
+
+def test_classes_that_differ_in_capitals_are_pointed_out(graph):
+    embedding = embed(graph, n_hops=2)
+    names = {node: ("Spam", "spam", "ham")[node % 3] for node in range(60)}
+    notes = embedding.classify(names).notes
+    assert any("the classes 'Spam' and 'spam' differ only in how they are written" in note for note in notes)
+    again = embedding.classify({node: name.lower() for node, name in names.items()})
+    assert not any("differ only" in note for note in again.notes)

@@ -112,3 +112,23 @@ def test_an_existing_description_of_clusters_is_named_as_such(place, capsys):
     assert (place / "out.clusters.csv").read_text() == "mine"
     assert run(*words, "-o", "out.csv", "--force") == 0
     assert (place / "out.clusters.csv").read_text() != "mine"
+
+
+def test_the_folder_of_a_model_stands_for_its_embedding(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path, "id")
+    assert run("embed", "edges.csv", "-f", "nodes.csv", "--hops", "2", "-o", "v.csv", "--keep", "model") == 0
+    capsys.readouterr()
+    answers = []
+    for source in ("v.csv", "model"):
+        assert run("similar", source, "n3", "-k", "2", "--json") == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
+
+
+def test_an_unknown_node_is_refused_before_the_graph_is_embedded(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path, "id")
+    monkeypatch.setattr("nafs.cli.suggest_links.embed", None)
+    assert run("suggest-links", "edges.csv", "--node", "N03") == 2
+    assert "unknown id 'N03'; did you mean 'n3'?" in capsys.readouterr().err

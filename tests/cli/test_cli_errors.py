@@ -29,7 +29,7 @@ BAD_EDGES = {
     ),
     "negative weight": ("e.csv", "s,t,weight\na,b,1\nb,c,-2\n", "line 3 ('b' → 'c'): the weight is -2.0"),
     "missing weight": ("e.csv", "s,t,weight\na,b,1\nb,c,\n", "line 3 ('b' → 'c'): the weight is missing"),
-    "missing id": ("e.csv", "source,target\na,b\n,c\n", "the source id of edge 2 is missing"),
+    "missing id": ("e.csv", "source,target\na,b\n,c\n", "e.csv, line 3: the source id is missing"),
     "cut Parquet": ("e.parquet", parquet_cut_short, "damaged or incomplete Parquet file"),
     "no Parquet": ("e.parquet", b"hello", "damaged or incomplete Parquet file"),
     "garbage": ("e.csv", bytes(range(128, 256)) * 20, "not UTF-8"),

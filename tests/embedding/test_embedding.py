@@ -97,6 +97,7 @@ def test_the_commands(embedding, tmp_path, capsys):
         (["similar", tmp_path / "e.parquet", "node33x"], "unknown id 'node33x'; the closest are"),
         (["similar", tmp_path / "e.parquet", "node3", "-o", "x.xlsx"], "tables are written as"),
         (["similar", tmp_path / "no.parquet", "node3"], "no such file"),
+        (["similar", "node3", tmp_path / "e.parquet"], "the file of the embedding comes first"),
         (["suggest-links", tmp_path / "graph", "--node", "nobody"], "unknown id 'nobody'"),
     ):
         assert run(*arguments) == 2

@@ -268,3 +268,16 @@ def test_unknown_options_are_named():
         Settings.of(hops=3)
     with pytest.raises(TypeError, match="got an unexpected keyword argument 'hops'"):
         embed(Graph(Adjacency(np.zeros(2, np.int64), np.zeros(0, np.int32))), hops=3)
+    with pytest.raises(TypeError, match=r"'features'; pass a pair, \(edges, nodes\)"):
+        nafs.embed(Graph(Adjacency(np.zeros(2, np.int64), np.zeros(0, np.int32))), features=None)
+
+
+@pytest.mark.parametrize(
+    ("options", "noted"),
+    [({}, True), ({"preprocessing": "none"}, False), ({"preprocessing": "standardize"}, False)],
+)
+def test_a_column_that_outweighs_the_others_is_named(options, noted):
+    adjacency, _ = random_graph(4)
+    table = np.random.default_rng(0).random((60, 3)) * [1, 1, 50]
+    reasons = embed(Graph(adjacency, table), 2, **options).choice.reasons
+    assert any("column 3 of 3 outweighs the others" in reason for reason in reasons) == noted

@@ -17,6 +17,11 @@ _OURS = {
     "n_jobs": "n_threads",
     "random_state": "seed",
 }
+_PAIRS = ("features", "nodes", "x", "X")  # tables beside the edges
+
+
+def _unexpected(function: Callable[..., Any], name: str) -> str:
+    return f"{function.__name__}() got an unexpected keyword argument {name!r}"
 
 
 def with_hints(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,9 +43,9 @@ def with_hints(function: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **options: Any) -> Any:
         for name in options:
             if name not in known and _OURS.get(name) in known:
-                raise TypeError(
-                    f"{function.__name__}() got an unexpected keyword argument {name!r}; use {_OURS[name]}="
-                )
+                raise TypeError(f"{_unexpected(function, name)}; use {_OURS[name]}=")
+            if name not in known and name in _PAIRS:
+                raise TypeError(f"{_unexpected(function, name)}; pass a pair, (edges, nodes), or a Graph")
         return function(*args, **options)
 
     return checked

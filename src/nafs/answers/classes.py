@@ -23,6 +23,7 @@ from nafs._support.markup import html_table
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
+from nafs.graph.labels import alike_note
 from nafs.graph.spellings import whole_like
 from nafs.pipeline.decide import AUTO_DIM
 from nafs.readers.joined import with_id_name
@@ -179,6 +180,7 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     scales = _scales(matrix, nodes)
     points = matrix[nodes] * scales[nodes]
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
+    notes += alike_note([names[code] for code in present])
     single = present[counts == 1]
     if len(single):
         shown = ", ".join(str(names[code]) for code in single[:5])

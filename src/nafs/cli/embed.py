@@ -12,10 +12,9 @@ from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, engine_for
 from nafs.cli.flags import command, flag, switch
-from nafs.cli.keeping import announce_model, build_model, check_keeping
+from nafs.cli.keeping import announce_model, build_model, check_keeping, kept_embedding
 from nafs.cli.options import OUTPUT, Force, Printing, beside
 from nafs.cli.reading import Edges, Reading, read
-from nafs.cli.update import kept_embedding
 from nafs.embedding import Embedding, embedding_of
 from nafs.engines.leftovers import announce_output, remove_leftovers
 from nafs.engines.progress import Progress

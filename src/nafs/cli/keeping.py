@@ -15,7 +15,9 @@ from nafs._support.scratch import Allocate, scratch_in
 from nafs.cli.console import Run
 from nafs.cli.embedding_options import RunOptions
 from nafs.cli.reading import Reading
+from nafs.embedding import Embedding
 from nafs.graph import Graph
+from nafs.graph.ids import positions
 from nafs.model import Model, check_decision, is_saved_model, kept_nbytes
 from nafs.pipeline import Decision
 
@@ -77,3 +79,14 @@ def _plain(reading: Reading, graph: Graph) -> dict[str, Any]:
         if options[name] is None and not column.isdigit():  # digits would count columns
             options[name] = column
     return options
+
+
+def kept_embedding(model: Model, ids: Any = None) -> Embedding:
+    """The embedding of a model, or of some of its nodes."""
+    matrix, every = model.matrix, model.id_array
+    if ids is not None:
+        rows = positions(every, ids)
+        rows = rows[rows >= 0]
+        matrix, every = matrix[rows], every.take(rows)
+    settings = {name: value for name, value in model.settings.items() if name != "reading"}
+    return Embedding(matrix, every, None, settings)

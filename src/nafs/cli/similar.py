@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from nafs._support.atomic import check_file_target, whole_file
 from nafs._support.errors import InputError, Parameter
 from nafs.cli.console import Run, results
 from nafs.cli.flags import command, flag
+from nafs.cli.keeping import kept_embedding
 from nafs.cli.options import (
     COMPARING,
     Count,
@@ -25,10 +25,7 @@ from nafs.cli.options import (
     check_vectors,
 )
 from nafs.embedding import Embedding
-from nafs.embedding.unknown_ids import closest_ids
-from nafs.graph.ids import id_column, positions
-from nafs.graph.node_columns import listed_values
-from nafs.graph.spellings import other_spellings
+from nafs.model import Model, is_saved_model
 from nafs.smoothing.threads import check_threads
 from nafs.writers.tables import RESULTS, write_table
 
@@ -39,7 +36,8 @@ def similar(
         str,
         typer.Argument(
             metavar="EMBEDDING",
-            help="A file that nafs embed wrote, or a table of vectors with ids: .parquet, .csv, .npy.",
+            help="A file that nafs embed wrote, a folder that --keep wrote, or a table of vectors with ids: "
+            ".parquet, .csv, .npy.",
             show_default=False,
         ),
     ],
@@ -77,8 +75,7 @@ def similar(
         raise InputError(_EVERY, " prints too much for a screen; name a file with ", Parameter("output"))
     check_table_target(output, force=force)
     with run.stage("read"):
-        vectors = Embedding.load(embedding, memory_limit=memory_limit)
-        refuse_other_spellings(nodes or [], vectors)
+        vectors = _load(embedding, nodes or [], memory_limit)
     if every:
         check_vectors(memory_limit, vectors.matrix, COMPARING, "comparing all nodes")
     with run.stage("search", total=1) as advance:
@@ -97,28 +94,15 @@ def similar(
 _EVERY = Parameter("every")
 
 
-def refuse_other_spellings(nodes: Sequence[str], vectors: Embedding) -> None:
-    """Raise if an unknown id is a known one in another spelling; the embedding refuses all others."""
-    places = positions(vectors.id_array, id_column(nodes)) if nodes else ()
-    for node, place in zip(nodes, places, strict=True):
-        likely = other_spellings(node, vectors.id_array) if place < 0 else []
-        if likely:
-            raise InputError(f"unknown id {node!r}; did you mean {' or '.join(map(repr, likely))}?")
-        if place < 0 and not closest_ids(node, vectors.id_array):
-            nearest = _nearest_numbers(node, vectors.id_array)
-            some = f"the closest are {nearest}" if nearest else f"ids are {listed_values(vectors.id_array)}"
-            raise InputError(f"unknown id {node!r}; {some}")
-
-
-def _nearest_numbers(node: str, ids: Any) -> str:
-    """The ids that are nearest to a number, if all are numbers."""
-    import pyarrow as pa
-
-    if not pa.types.is_int64(ids.type) or not node.removeprefix("-").isdecimal():
-        return ""
-    values = np.asarray(ids)
-    order = np.argsort(np.abs(values - float(node)), kind="stable")[:3]
-    return ", ".join(str(value) for value in values[order])
+def _load(path: str, nodes: Sequence[str], memory_limit: int | str | None) -> Embedding:
+    """The embedding of a file, or that of a model's folder."""
+    if is_saved_model(path):
+        return kept_embedding(Model.load(path, memory_limit=memory_limit))
+    if not Path(path).exists() and any(Path(node).is_file() for node in nodes):
+        raise InputError(
+            f"no such file: {path}; the file of the embedding comes first, then the ids of nodes"
+        )
+    return Embedding.load(path, memory_limit=memory_limit)
 
 
 def check_table_target(output: str | None, *, force: bool) -> None:

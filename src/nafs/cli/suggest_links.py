@@ -21,6 +21,7 @@ from nafs.cli.options import (
 from nafs.cli.reading import Edges, Reading, read, say_if_structural
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
+from nafs.embedding.unknown_ids import rows_of
 from nafs.links.scores import MEANINGS
 from nafs.similarity.suggestions import has_edges
 
@@ -76,6 +77,8 @@ def suggest_links(
     if score in (None, "head"):  # it is fitted
         check_learning(options.memory_limit)
     graph = read(run, edges, reading, scratch_dir=beside(output))
+    if ids:
+        rows_of(ids, graph.id_array)  # raises if one is unknown, before any work
     if embedding is not None:
         vectors = Embedding.load(embedding, graph, memory_limit=options.memory_limit)
     else:

@@ -12,10 +12,17 @@ import typer
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate, scratch_in
 from nafs.cli.flags import command, flag
-from nafs.cli.keeping import check_model_target
+from nafs.cli.keeping import check_model_target, kept_embedding
 from nafs.cli.options import OUTPUT, Force, MemoryLimit, Printing, Threads
-from nafs.cli.reading import READING, Header, IdColumn, SourceColumn, TargetColumn, WeightColumn, stdin_as_file
-from nafs.embedding import Embedding
+from nafs.cli.reading import (
+    READING,
+    Header,
+    IdColumn,
+    SourceColumn,
+    TargetColumn,
+    WeightColumn,
+    stdin_as_file,
+)
 from nafs.model import Model
 from nafs.model.new_rows import Files, update_from_files
 from nafs.writers.embeddings import check_embedding_target
@@ -189,16 +196,3 @@ def update(
             "why": report.why,
         },
     )
-
-
-def kept_embedding(model: Model, ids: Any = None) -> Embedding:
-    """The embedding of a model, or of some of its nodes."""
-    matrix, every = model.matrix, model.id_array
-    if ids is not None:
-        from nafs.graph.ids import positions
-
-        rows = positions(every, ids)
-        rows = rows[rows >= 0]
-        matrix, every = matrix[rows], every.take(rows)
-    settings = {name: value for name, value in model.settings.items() if name != "reading"}
-    return Embedding(matrix, every, None, settings)

@@ -18,10 +18,9 @@ from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.answers import Classification, Clusters, classify, clusters_of, warn_if_fewer
 from nafs.clustering import ClusterSearch
-from nafs.embedding.unknown_ids import closest_ids
+from nafs.embedding.unknown_ids import rows_of
 from nafs.graph import Graph, Labels, read_labels
-from nafs.graph.ids import as_numpy, id_column, positions
-from nafs.graph.spellings import whole_like
+from nafs.graph.ids import as_numpy, positions
 from nafs.links import LinkHead
 from nafs.links.head import NUMBERS
 from nafs.readers.anything import as_graph
@@ -96,15 +95,7 @@ class Embedding:
     def rows(self, ids: Any) -> NDArray[np.int64]:
         """Row numbers of ids. The error for an unknown id names the closest ids."""
         keys = [ids] if isinstance(ids, (str, int, float, np.number)) else list(ids)
-        if not keys:
-            raise InputError("no ids: name at least one")
-        column = whole_like(id_column([str(key) for key in keys]), self.id_array)
-        places = positions(self.id_array, column)
-        for key, place in zip(keys, places, strict=True):
-            if place < 0:
-                similar = ", ".join(map(repr, closest_ids(str(key), self.id_array)))
-                raise InputError(f"unknown id {key!r}" + (f"; the closest are {similar}" if similar else ""))
-        return places
+        return rows_of(keys, self.id_array)
 
     def similar(
         self,

@@ -1,9 +1,56 @@
-"""Suggestions for an unknown id."""
+"""Rows of ids, and suggestions for an unknown id."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs._support.errors import InputError
+from nafs.graph.ids import id_column, positions
+from nafs.graph.node_columns import listed_values
+from nafs.graph.spellings import other_spellings, whole_like
+
+
+def rows_of(keys: Sequence[Any], ids: Any) -> NDArray[np.int64]:
+    """Row numbers of ids. The error for an unknown one names those that may be meant.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from nafs.embedding.unknown_ids import rows_of
+    >>> rows_of(["bob"], pa.array(["ann", "bob"]))
+    array([1])
+    """
+    if not len(keys):
+        raise InputError("no ids: name at least one")
+    places = positions(ids, whole_like(id_column([str(key) for key in keys]), ids))
+    for key, place in zip(keys, places, strict=True):
+        if place < 0:
+            raise InputError(f"unknown id {key!r}; {_meant(str(key), ids)}")
+    return places
+
+
+def _meant(key: str, ids: Any) -> str:
+    spellings = other_spellings(key, ids)
+    if spellings:
+        return f"did you mean {' or '.join(map(repr, spellings))}?"
+    closest = ", ".join(map(repr, closest_ids(key, ids))) or _nearest_numbers(key, ids)
+    return f"the closest are {closest}" if closest else f"ids are {listed_values(ids)}"
+
+
+def _nearest_numbers(key: str, ids: Any) -> str:
+    """The ids that are nearest to a number, if all are numbers."""
+    import pyarrow as pa
+
+    if not pa.types.is_int64(ids.type) or not key.removeprefix("-").isdecimal():
+        return ""
+    values = np.asarray(ids)
+    order = np.argsort(np.abs(values - float(key)), kind="stable")[:3]
+    return ", ".join(str(value) for value in values[order])
 
 
 def closest_ids(key: str, ids: Any) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +37,30 @@ class Labels:
         import pyarrow as pa
 
         return pa.array(self.classes).take(pa.array(self.codes, mask=~self.known))
+
+
+def alike_note(classes: Sequence[int | str]) -> list[str]:
+    """A note if names of classes differ only in capitals or blanks.
+
+    Examples
+    --------
+    >>> from nafs.graph.labels import alike_note
+    >>> alike_note(["ham", "Spam", "spam "])[0].split(";")[0]
+    "the classes 'Spam' and 'spam ' differ only in how they are written"
+    """
+    spellings: dict[str, list[str]] = {}
+    for name in classes:
+        if isinstance(name, str):
+            spellings.setdefault(re.sub(r"[\s_]+", "", name.casefold()) or name, []).append(name)
+    several = [group for group in spellings.values() if len(group) > 1]
+    if not several:
+        return []
+    names = " and ".join(map(repr, several[0]))
+    more = ", and so do others" if len(several) > 1 else ""
+    return [
+        f"the classes {names} differ only in how they are written{more}; if they mean the same, write them "
+        "alike"
+    ]
 
 
 def read_labels(values: Any, where: str = "labels") -> Labels:

@@ -18,7 +18,7 @@ from nafs.selection import hops_for_clusters
 from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.hops_for_clusters import LIBRARIES, choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
-from nafs.selection.preprocessing import Preparation, judge, prepare, prepared_nbytes
+from nafs.selection.preprocessing import Preparation, judge, outweighing_note, prepare, prepared_nbytes
 from nafs.selection.reduction import reduction_nbytes
 from nafs.selection.structure import StructureChoice, choose_structure, structure_choice_nbytes
 from nafs.smoothing.ensembles import ensemble_named
@@ -213,6 +213,8 @@ def _choose_structure(job: Job, kind: str, copied: int) -> StructureChoice:
 def _preprocessing(job: Job) -> tuple[str, list[str]]:
     """The preprocessing, and why where it is chosen."""
     kind = job.settings.preprocessing
+    if job.settings.preparations.preprocessing is None and kind == "none" and not job.is_structural:
+        return kind, outweighing_note(job.features)
     if kind != AUTO:
         return kind, []
     if job.is_structural:

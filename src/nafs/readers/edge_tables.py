@@ -9,7 +9,7 @@ import numpy as np
 
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.node_columns import listed
-from nafs.readers.edges import BadWeightError, Edges, PerhapsHeader, RowsRead, number_edges
+from nafs.readers.edges import BadEdgeError, Edges, PerhapsHeader, RowsRead, number_edges
 from nafs.readers.evidence import MEASUREMENT
 from nafs.readers.roles import EdgeColumns, edge_columns
 from nafs.readers.tables import Table, TableOptions
@@ -77,7 +77,7 @@ def _numbered(table: Table, roles: EdgeColumns, progress: RowsRead | None) -> Ed
                 weighted=roles.weight is not None,
                 as_text=options.id_type == "text",
             )
-        except BadWeightError as error:
+        except BadEdgeError as error:
             if not table.text:
                 raise
             raise error.placed(table.place_of_row(error.row)) from None

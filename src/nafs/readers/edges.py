@@ -85,6 +85,10 @@ class Edges:
             and float(self.weights.min()) > 1e8
         ):
             self.notes.append(f"{where}: the weights in column {roles.weight!r} look like times")
+        if roles.amount:
+            self.notes.append(
+                f"{where}: all edges count the same; to let them count by {roles.amount!r}, name it as weight"
+            )
         if roles.two_kinds:
             both = len(np.intersect1d(self.sources, self.targets))
             if both:
@@ -122,8 +126,8 @@ class Edges:
         return merge_edges(matrix, directed=directed, self_loops=self_loops)
 
 
-class BadWeightError(InputError):
-    """A weight that cannot be used; only its row is known, not its line in a file."""
+class BadEdgeError(InputError):
+    """An edge without an id or with a bad weight; only its row is known, not its line in a file."""
 
     row = 0
     explanation = ""
@@ -289,7 +293,7 @@ def _refuse_missing_ids(duck: Any, where: str) -> None:
     )
     if row is not None:
         name = "source" if source else "target"
-        raise InputError(f"{where}: the {name} id of edge {row + 1} is missing; every edge needs two ids")
+        raise _bad_edge(where, row, f": the {name} id is missing; fill it in, or delete the row")
 
 
 def check_weights(edges: Edges, where: str) -> None:
@@ -304,10 +308,13 @@ def check_weights(edges: Edges, where: str) -> None:
     value = "missing or not a number" if np.isnan(weights[row]) else weights[row]
     a, b = (edges.ids[int(ends[row])].as_py() for ends in (edges.sources, edges.targets))
     allowed = f"weights are 0, or numbers from {SMALLEST:.0e} to {LARGEST:.0e}"
-    explanation = f" ({a!r} → {b!r}): the weight is {value}; {allowed}"
-    error = BadWeightError(f"{where}: edge {row + 1}{explanation}")
+    raise _bad_edge(where, row, f" ({a!r} → {b!r}): the weight is {value}; {allowed}")
+
+
+def _bad_edge(where: str, row: int, explanation: str) -> BadEdgeError:
+    error = BadEdgeError(f"{where}: edge {row + 1}{explanation}")
     error.row, error.explanation = row, explanation
-    raise error
+    return error
 
 
 def edges_from_columns(sources: Any, targets: Any, weights: Any = None, where: str = "edges") -> Edges:

@@ -60,6 +60,9 @@ _DECORATIONS = (
     "page",
 )
 _WEIGHTS = ("weight", "w", "weights", "edgeweight")
+_AMOUNTS = (
+    "amount", "value", "count", "total", "strength", "score", "volume", "quantity", "frequency", "n", "number"
+)  # fmt: skip
 _LABELS = ("label", "labels", "class")
 _OTHERS = ("time", "timestamp", "date", "datetime", "year", "when", "created", "createdat", "type", "kind")
 _SINGLE = ("source", "target", "src", "dst", "from", "to", "weight", "id", "node", "nodeid", "name", *_LABELS)
@@ -77,6 +80,7 @@ class EdgeColumns:
     target: str
     weight: str | None
     two_kinds: bool = False  # ends of different kinds, such as users and items
+    amount: str | None = None  # an unused column that may be meant as the weight
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -160,16 +164,22 @@ def edge_columns(
     first, second = pick(names, source, "source", where), pick(names, target, "target", where)
     if first is None or second is None:
         first, second = _ends(names, first, second, where, look, named)
-    third = pick(names, None if weight is False else weight, "weight", where)
-    if third is None and weight is not False:
-        others = [name for name in names if name not in (first, second)]
-        if named:
-            third = next((name for known in _WEIGHTS for name in others if _key(name) == known), None)
-        elif len(names) == 3:
-            third = others[0]
-    return EdgeColumns(
-        first, second, third, _KNOWN.get((_key(first), _key(second)), False) if named else False
-    )
+    two_kinds = named and _KNOWN.get((_key(first), _key(second)), False)
+    if weight is False:
+        return EdgeColumns(first, second, None, two_kinds)
+    third = pick(names, weight, "weight", where)
+    others = [name for name in names if name not in (first, second)]
+    amount = None
+    if third is None and named:
+        third = _first_called(_WEIGHTS, others)
+        amount = None if third else _first_called(_AMOUNTS, others)
+    elif third is None and len(names) == 3:
+        third = others[0]
+    return EdgeColumns(first, second, third, two_kinds, amount)
+
+
+def _first_called(known: Sequence[str], names: Sequence[str]) -> str | None:
+    return next((name for key in known for name in names if _key(name) == key), None)
 
 
 def _ends(
