@@ -47,9 +47,16 @@ class Surroundings:
         if size < n:
             self.compared = np.sort(np.random.default_rng(0).choice(n, size, replace=False))
         self._axes = self._units(self.compared).T
+        self._means = np.full(n, np.nan)  # of the nodes that were asked for
 
     def of(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """The mean cosine of each node with the ten nodes nearest to it, itself left out."""
+        unknown = np.unique(nodes[np.isnan(self._means[nodes])])
+        if len(unknown):
+            self._means[unknown] = self._compare(unknown)
+        return np.asarray(self._means[nodes])
+
+    def _compare(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         count = min(_NEAREST, len(self.compared) - 1)
         means = np.zeros(len(nodes))
         if count < 1:

@@ -8,6 +8,7 @@ them. These pairs are ranked together, and the hidden edges among the first are 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,22 +69,22 @@ def _similar(numbers: PairNumbers, ends: NDArray[np.int64], linked: NDArray[np.b
     """Each end and the nodes with the most similar vectors, without edges."""
     n, width = numbers.matrix.shape
     step = max(1, _VALUES // max(width, len(ends)))
-    near, best = np.zeros((len(ends), 0), np.int64), np.zeros((len(ends), 0), np.float32)
     own = _units(numbers.matrix[ends])
     rows, columns = _stored(numbers, ends)
+    best = _Best()
     with one_blas_thread():
         for top in range(0, n, step):
             cosines = own @ _units(numbers.matrix[top : top + step]).T
             cosines[:, ~linked[top : top + step]] = -np.inf
             inside = (columns >= top) & (columns < top + step)
             cosines[rows[inside], columns[inside] - top] = -np.inf
-            nodes = np.broadcast_to(np.arange(top, top + cosines.shape[1]), cosines.shape)
-            near, best = np.hstack([near, nodes]), np.hstack([best, cosines])
-            order = np.argpartition(-best, min(_NEAREST, best.shape[1]) - 1, axis=1)[:, :_NEAREST]
-            near, best = np.take_along_axis(near, order, 1), np.take_along_axis(best, order, 1)
-    chosen = best > -np.inf
-    pairs = np.column_stack([np.repeat(ends, chosen.sum(axis=1)), near[chosen]])
-    return np.asarray(pairs[np.argsort(-best[chosen], kind="stable")[:_CANDIDATES]])
+            if best.least == -np.inf and cosines.shape[1] > _NEAREST:
+                far = np.argpartition(cosines, cosines.shape[1] - _NEAREST, axis=1)[:, :-_NEAREST]
+                np.put_along_axis(cosines, far, -np.inf, axis=1)
+            at, place = np.nonzero(cosines > best.least)
+            best.add(at, top + place, cosines[at, place])
+    near, others = best.pairs()
+    return np.column_stack([ends[near], others])
 
 
 def _meeting(numbers: PairNumbers, ends: NDArray[np.int64]) -> Pairs:
@@ -96,22 +97,47 @@ def _meeting(numbers: PairNumbers, ends: NDArray[np.int64]) -> Pairs:
     from_ends = stored[ends]
     reached = from_ends @ degrees.astype(np.float64)  # at most, by each end
     block = (np.cumsum(reached) // _REACHED).astype(np.int64)
-    best, sizes = np.empty((0, 2), np.int64), np.empty(0, np.float32)
+    best = _Best()
     for first, last in pairwise([*np.flatnonzero(np.diff(block, prepend=-1)), len(ends)]):
         allocated = (from_ends[first:last] @ onward).tocoo()
-        least = sizes[-1] if len(sizes) == _CANDIDATES else 0  # of those that are ahead already
-        large = np.flatnonzero(allocated.data > least)
-        rows, values = allocated.row[large], allocated.data[large]
-        pairs = np.column_stack([ends[first + rows], allocated.col[large]])
+        large = np.flatnonzero(allocated.data > max(0, best.least))
+        rows, columns, values = first + allocated.row[large], allocated.col[large], allocated.data[large]
+        pairs = np.column_stack([ends[rows], columns])
         wanted = (pairs[:, 0] != pairs[:, 1]) & ~are_edges(graph, pairs)
-        rows, pairs, values = rows[wanted], pairs[wanted], values[wanted]
-        order = np.lexsort((pairs[:, 1], -values, rows))
+        best.add(rows[wanted], columns[wanted], values[wanted])
+    near, others = best.pairs()
+    return np.column_stack([ends[near], others])
+
+
+class _Best:
+    """The best pairs, of each row no more than ``_NEAREST``."""
+
+    def __init__(self) -> None:
+        self.least = -np.inf  # a pair has to exceed it
+        self._kept = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
+        self._waiting: list[tuple[NDArray[Any], ...]] = []
+
+    def add(self, rows: NDArray[Any], columns: NDArray[Any], values: NDArray[np.float32]) -> None:
+        """Let more pairs compete."""
+        self._waiting.append((rows, columns, values))
+        if sum(len(part[0]) for part in self._waiting) > _CANDIDATES:
+            self._settle()
+
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows and columns, the best first."""
+        self._settle()
+        return self._kept[0], self._kept[1]
+
+    def _settle(self) -> None:
+        parts = zip(self._kept, *self._waiting, strict=True)
+        rows, columns, values = (np.concatenate(part) for part in parts)
+        order = np.lexsort((columns, -values, rows))
         rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
         order = order[rank < _NEAREST]
-        best, sizes = np.concatenate([best, pairs[order]]), np.concatenate([sizes, values[order]])
-        ahead = np.argsort(-sizes, kind="stable")[:_CANDIDATES]
-        best, sizes = best[ahead], sizes[ahead]
-    return best
+        order = order[np.argsort(-values[order], kind="stable")[:_CANDIDATES]]
+        self._kept, self._waiting = (rows[order], columns[order], values[order]), []
+        if len(order) == _CANDIDATES:
+            self.least = float(values[order[-1]])
 
 
 def _stored(numbers: PairNumbers, ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
