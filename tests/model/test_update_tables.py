@@ -6,7 +6,7 @@ import pytest
 from models import model_of
 from typer.testing import CliRunner
 
-from nafs import Graph
+from nafs import Graph, from_edges
 from nafs._support.errors import InputError, MemoryLimitError
 from nafs.cli.app import app
 from nafs.model import Model
@@ -271,3 +271,34 @@ def test_a_first_line_that_may_be_a_mistyped_id_is_refused_until_the_user_says(m
     assert "unknown id 'zzz'" in run(*removal, "--no-header", fails=True)
     run(*removal, "--header")
     assert not {"p1", "p3"} & {*Model.load(model).id_array.to_pylist()}
+
+
+class TestFrames:
+    """Updates from data frames, without files."""
+
+    @pytest.fixture
+    def ring(self):
+        ids = [f"{i:04}" for i in range(30)]
+        edges = pd.DataFrame({"sender": ids, "receiver": np.roll(ids, 1)})
+        nodes = pd.DataFrame({"id": ids, "age": np.arange(30.0), "size": np.arange(30.0)[::-1]})
+        return Model.build(from_edges(edges, nodes), 2, n_threads=1)
+
+    def test_are_read_like_pairs(self, ring):
+        edges = pd.DataFrame({"sender": ["x"], "receiver": ["0003"]})
+        report = ring.update(edges=edges, features=pd.DataFrame({"id": ["x"], "age": [1.0], "size": [2.0]}))
+        assert (report.new, ring.n_nodes) == (1, 31)
+        assert ring.update(remove_edges=edges).changed == 2
+        assert ring.update(features=pd.DataFrame({"id": ["0004"], "size": [5.0], "age": [7.0]})).new == 0
+
+    def test_whose_ids_contradict_those_beside_them_are_refused(self, ring):
+        row = pd.DataFrame({"id": ["0004"], "age": [7.0], "size": [5.0]})
+        with pytest.raises(InputError, match=r"holds other ids \('0004'\) than were passed"):
+            ring.update(features=(["0005"], row))
+        assert ring.update(features=(["0004"], row)).changed == 1
+
+    def test_with_lost_zeros_do_not_add_nodes(self, ring):
+        with pytest.raises(InputError, match="leading zeros only"):
+            ring.update(features=pd.DataFrame({"id": [4, 5], "age": [7.0, 7.0], "size": [5.0, 5.0]}))
+        with pytest.raises(InputError, match="unknown id '4'; did you mean '0004'"):
+            ring.update(remove_nodes=["4"])
+        assert ring.n_nodes == 30

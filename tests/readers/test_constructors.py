@@ -259,7 +259,7 @@ def test_what_networkx_knows_and_is_not_used_is_said():
     graph.nodes["a"]["age"] = 3
     notes = " ".join(from_networkx(graph).notes)
     assert "1 row makes 1 undirected edge (direction dropped)" in notes
-    assert "node attributes age are not used" in notes
+    assert "node attribute 'age' is not used" in notes
 
 
 @pytest.mark.parametrize(

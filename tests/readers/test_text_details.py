@@ -61,7 +61,7 @@ class TestBlanks:
         frame.to_parquet(tmp_path / "e.parquet")
         for graph in (read_graph(tmp_path / "e.csv"), read_graph(tmp_path / "e.parquet"), from_edges(frame)):
             assert graph.n_nodes == 401
-            assert any("blanks around 1 id(s) are ignored, such as 'n3 '" in note for note in graph.notes)
+            assert any("blanks around 1 id are ignored, such as 'n3 '" in note for note in graph.notes)
 
     def test_an_id_of_blanks_is_missing(self, tmp_path):
         nodes = pd.DataFrame({"id": ["a", " ", "c"], "x": [1.0, 2.0, 3.0]})

@@ -180,6 +180,8 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     scales = _scales(matrix, nodes)
     points = matrix[nodes] * scales[nodes]
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
+    if known.marks:
+        notes.append(f"labels written {' or '.join(map(repr, known.marks))} are missing")
     notes += alike_note([names[code] for code in present])
     single = present[counts == 1]
     if len(single):
@@ -242,7 +244,7 @@ def _blocks(matrix: NDArray[Any]) -> list[slice]:
 def _labels(labels: Any, ids: Any, n: int) -> Labels:
     """Labels in the order of the nodes."""
     if is_frame(labels):
-        keys, values = keyed_labels(labels, ids)
+        keys, values, _ = keyed_labels(labels, ids)
         labels = dict(zip(keys.to_pylist(), values.to_pylist(), strict=True))
     if hasattr(labels, "index") and hasattr(labels, "items"):  # a pandas Series is keyed by its index
         labels = {key: None if value != value else value for key, value in labels.items()}  # noqa: PLR0124

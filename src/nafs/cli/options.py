@@ -68,7 +68,7 @@ TableFile = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the table here (.parquet, .csv, .tsv) instead of printing it.",
+        help="Write the table here (.parquet, .csv, .tsv, .feather, .jsonl) instead of printing it.",
         panel=OUTPUT,
     ),
 ]

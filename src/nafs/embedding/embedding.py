@@ -159,6 +159,10 @@ class Embedding:
         }
         return with_id_name(pa.table(columns), self.id_name)
 
+    def explain(self) -> str:
+        """What was chosen and why, one line each; nothing if the settings left no choice."""
+        return "" if self.choice is None else self.choice.explain()
+
     def suggest_links(
         self,
         graph: Any,

@@ -98,7 +98,7 @@ def blanks_note(values: Any, where: str) -> list[str]:
     --------
     >>> from nafs.graph.ids import blanks_note
     >>> blanks_note(["a", " b", "c"], "nodes")
-    ["nodes: blanks around 1 id(s) are ignored, such as ' b'"]
+    ["nodes: blanks around 1 id are ignored, such as ' b'"]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -112,7 +112,14 @@ def blanks_note(values: Any, where: str) -> list[str]:
     blank = text.filter(pc.match_substring_regex(text, _HAS_BLANKS))
     if not len(blank):
         return []
-    return [f"{where}: blanks around {len(blank):,} id(s) are ignored, such as {blank[0].as_py()!r}"]
+    return [blanks_line(where, len(blank), blank[0].as_py())]
+
+
+def blanks_line(where: str, count: int, example: str) -> str:
+    """A note on ids with blanks around them."""
+    return (
+        f"{where}: blanks around {count:,} {'id' if count == 1 else 'ids'} are ignored, such as {example!r}"
+    )
 
 
 def as_arrow(values: Any, where: str) -> Any:

@@ -26,8 +26,8 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "column_names") or hasattr(value, "columns")
 
 
-def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, Any]:
-    """Ids and their classes, as Arrow arrays of equal length.
+def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, Any, str | None]:
+    """Ids and their classes, as Arrow arrays of equal length, and what the classes are called, if known.
 
     Parameters
     ----------
@@ -42,10 +42,12 @@ def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, A
     --------
     >>> import pyarrow as pa
     >>> from nafs.graph.label_tables import keyed_labels
-    >>> ids, classes = keyed_labels(pa.table({"name": ["a", "b"], "kind": ["x", "y"]}), pa.array(["b", "a"]))
-    >>> ids.to_pylist(), classes.to_pylist()
-    (['a', 'b'], ['x', 'y'])
+    >>> table = pa.table({"name": ["a", "b"], "kind": ["x", "y"]})
+    >>> ids, classes, name = keyed_labels(table, pa.array(["b", "a"]))
+    >>> ids.to_pylist(), classes.to_pylist(), name
+    (['a', 'b'], ['x', 'y'], 'kind')
     """
+    name: Any = None
     if is_frame(labels):
         table, index = with_index(table_of(labels, where), where)
         names = without_index(table.column_names, index)
@@ -58,10 +60,11 @@ def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, A
                 f"{where}: cannot tell which of the columns {listed(others)} holds the classes of the ids in "
                 f"{key!r}; keep two columns, id and class"
             )
-        ids, classes = id_column(table[key], where), as_arrow(table[chosen[0]], where)
+        name = chosen[0]
+        ids, classes = id_column(table[key], where), as_arrow(table[name], where)
     elif isinstance(labels, Mapping) or (hasattr(labels, "index") and hasattr(labels, "items")):
-        pairs = dict(labels.items())
-        ids = id_column([str(name) for name in pairs], where)
+        pairs, name = dict(labels.items()), getattr(labels, "name", None)
+        ids = id_column([str(node) for node in pairs], where)
         values = [None if value != value else value for value in pairs.values()]  # noqa: PLR0124
         classes = as_arrow(values, where)
     else:
@@ -70,7 +73,7 @@ def keyed_labels(labels: Any, known: Any, where: str = "labels") -> tuple[Any, A
             f"class; got {type(labels).__qualname__}"
         )
     check_unique(ids, where)
-    return ids, classes
+    return ids, classes, name if isinstance(name, str) else None
 
 
 def unmatched_ids(labelled: Any, ids: Any) -> str:

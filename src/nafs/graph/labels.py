@@ -14,6 +14,7 @@ from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.ids import as_arrow
 
 UNKNOWN = -1
+MARKS = ("", "?", "-", "na", "n/a", "#n/a", "<na>", "nan", "null", "none")  # of a missing label, in any case
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +22,13 @@ class Labels:
     """``codes[i]`` is the position of node i's class among ``classes``, or -1 where it is not known.
 
     ``unmatched`` says which ids of the labels are not in the graph, for errors about labels that are too few.
+    ``marks`` are words that were read as missing labels.
     """
 
     codes: NDArray[np.int32]
     classes: tuple[int | str, ...]
     unmatched: str = ""
+    marks: tuple[str, ...] = ()
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -66,12 +69,14 @@ def alike_note(classes: Sequence[int | str]) -> list[str]:
 def read_labels(values: Any, where: str = "labels") -> Labels:
     """Validate labels: integers, booleans or strings, missing where unknown.
 
+    Blanks around words are ignored, and words such as "n/a" mark missing labels.
+
     Examples
     --------
     >>> from nafs.graph.labels import read_labels
-    >>> labels = read_labels(["b", None, "a"])
-    >>> labels.classes, labels.codes
-    (('a', 'b'), array([ 1, -1,  0], dtype=int32))
+    >>> labels = read_labels(["b", None, "a ", "n/a"])
+    >>> labels.classes, labels.codes, labels.marks
+    (('a', 'b'), array([ 1, -1,  0, -1], dtype=int32), ('n/a',))
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -94,13 +99,19 @@ def read_labels(values: Any, where: str = "labels") -> Labels:
             raise InputTypeError(
                 f"{where}: labels must be whole numbers or strings; found {array.type}"
             ) from None
+    marks: tuple[str, ...] = ()
+    if pa.types.is_large_string(array.type):
+        array = pc.utf8_trim_whitespace(array)
+        marked = pc.is_in(pc.utf8_lower(array), pa.array(MARKS, array.type))
+        marks = tuple(array.filter(marked).unique().to_pylist())
+        array = pc.if_else(marked, pa.scalar(None, array.type), array)
     if array.null_count == len(array):
         raise InputError(f"{where}: no node has a label; leave the labels out")
     classes = pc.unique(array.drop_null())
     classes = classes.take(pc.array_sort_indices(classes))
     codes = pc.fill_null(pc.index_in(array, value_set=classes), UNKNOWN)
     codes = np.where(np.asarray(array.is_null()), UNKNOWN, np.asarray(codes))
-    return Labels(codes.astype(np.int32), tuple(classes.to_pylist()))
+    return Labels(codes.astype(np.int32), tuple(classes.to_pylist()), marks=marks)
 
 
 def _whole(array: Any, where: str) -> Any:

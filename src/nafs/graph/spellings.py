@@ -46,6 +46,8 @@ def other_spellings(key: str, ids: Any, count: int = 3) -> list[str]:
 def difference(ids: Any, unknown: Any) -> str:
     """What most of the unknown ids differ in from known ones, and what to do; nothing if it is not spelling.
 
+    Ids of the second array that are known count for nothing.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -56,7 +58,11 @@ def difference(ids: Any, unknown: Any) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not len(unknown):
+    if not is_text(ids) and not is_text(unknown):  # whole numbers have one spelling
+        return ""
+    unknown = unknown.filter(pa.array(positions(ids, unknown) < 0))
+    digits = pc.match_substring_regex(unknown.cast(pa.large_string()), "^-?[0-9]")
+    if not len(unknown) or pc.mean(digits.cast(pa.int8())).as_py() <= _MOSTLY:
         return ""
     for pattern, words in _DIFFERENCES.items():
         known, wanted = (

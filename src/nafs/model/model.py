@@ -17,8 +17,9 @@ from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, Graph
 from nafs.graph.ids import as_numpy, id_column
 from nafs.model.drift import Drift
+from nafs.model.new_frames import edges_of, features_of
 from nafs.model.new_node import embed_one
-from nafs.model.recipe import Recipe
+from nafs.model.recipe import Recipe, columns_of
 from nafs.model.report import UpdateReport
 from nafs.model.request import check_weights, read_request
 from nafs.model.requirements import check_decision, check_room, needs_features, without_structure
@@ -73,7 +74,7 @@ class Model:
     def build(
         cls,
         graph: Any,
-        settings: Settings | Method,
+        settings: Settings | Method | int,
         *,
         n_threads: int | None = None,
         allocate: Allocate = np.zeros,
@@ -84,8 +85,8 @@ class Model:
         Parameters
         ----------
         graph : Graph, or anything that :func:`nafs.embed` takes
-        settings : Settings or Method
-            With a Method, features are smoothed as they are.
+        settings : Settings, Method or int
+            With a Method or a number of hops, features are smoothed as they are.
         n_threads : int, optional
             Of a Method; Settings have their own.
         allocate : callable
@@ -107,6 +108,8 @@ class Model:
         (100, 8)
         """
         graph = as_graph(graph)
+        if isinstance(settings, int):
+            settings = Method(settings)
         if isinstance(settings, Settings):
             decision = decide(Job.of(graph, without_structure(settings)))
             return cls.execute(decision, graph, allocate=allocate, progress=progress)
@@ -213,9 +216,9 @@ class Model:
     def update(
         self,
         *,
-        edges: tuple[Any, ...] | None = None,
-        features: tuple[Any, Any] | None = None,
-        remove_edges: tuple[Any, Any] | None = None,
+        edges: Any = None,
+        features: Any = None,
+        remove_edges: Any = None,
         remove_nodes: Any = None,
         missing: Literal["error", "zeros"] = "error",
         tolerance: float = TOLERANCE,
@@ -227,12 +230,12 @@ class Model:
 
         Parameters
         ----------
-        edges : (sources, targets) or (sources, targets, weights), optional
+        edges : (sources, targets), (sources, targets, weights) or data frame, optional
             New edges by id; unknown ids become nodes. An edge that exists gets the new weight.
-        features : (ids, rows), optional
+        features : (ids, rows) or data frame with a column of ids, optional
             Features of new nodes, or new features of old ones, as the features that the model was built from:
             a matrix, or a data frame of the same columns.
-        remove_edges : (sources, targets), optional
+        remove_edges : (sources, targets) or data frame, optional
         remove_nodes : ids, optional
         missing : {"error", "zeros"}
             What to do with new nodes without features: an error, or zeros.
@@ -250,7 +253,10 @@ class Model:
         store = self._store
         store.check()
         prepared, notes = None, []
+        edges, remove_edges = edges_of(edges), edges_of(remove_edges)
         if features is not None:
+            id_name = self.settings.get("reading", {}).get("id_column")
+            features = features_of(features, store.nodes.ids, columns_of(self.recipe), id_name)
             ids = id_column(features[0], "features")
             prepared = ids, self.recipe.apply(features[1], len(ids))
             notes = self.recipe.notes_on(features[1])

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.adjacency import Adjacency, Merging, merge_edges
-from nafs.graph.ids import id_column, positions, same_kind
+from nafs.graph.ids import id_column, is_text, positions, same_kind
 from nafs.graph.node_columns import listed_values
+from nafs.graph.spellings import difference, other_spellings
 from nafs.model.neighbors import NeighborLists, Pairs
 from nafs.readers.summary import edges_line
 
@@ -41,7 +42,9 @@ class Nodes:
         if not known.all():
             unknown = wanted.take(np.flatnonzero(~known)).unique()
             count = "unknown id" if len(unknown) == 1 else f"{len(unknown):,} unknown ids:"
-            raise InputError(Parameter(parameter), f": {count} {listed_values(unknown)}")
+            meant = other_spellings(str(unknown[0].as_py()), self.ids)
+            hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+            raise InputError(Parameter(parameter), f": {count} {listed_values(unknown)}{hint}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +209,8 @@ def _look_up(nodes: Nodes, columns: dict[str, Any]) -> tuple[Nodes, dict[str, ND
     unknown = [columns[name].filter(pa.array(places[name] < 0)) for name in added]
     new = pa.concat_arrays(unknown).unique() if unknown else pa.array([], ids.type)
     if len(new):
+        if is_text(ids) and (spelling := difference(ids, new)):
+            raise InputError(f"new ids ({listed_values(new)}) resemble ids of the model; {spelling}")
         for name in added:
             missing = places[name] < 0
             places[name] = places[name].copy()

@@ -36,6 +36,12 @@ def read_edges(
     names = table.columns
     if table.index is not None and not table.index.named and len(names) > 2:
         names = [name for name in names if name != table.index.column]
+    lists = [name for name in names if not table.text and table.kinds[name].endswith("]")]
+    names = [name for name in names if name not in lists]
+    if lists and len(names) < 2:
+        raise InputError(
+            f"{path}: column {lists[0]!r} holds lists, as in an embedding; edges need two columns of ids"
+        )
     roles = edge_columns(names, source, target, weight, path, table.evidence, named=table.named)
     edges = _numbered(table, roles, progress)
     if table.text and len(edges.sources):

@@ -18,7 +18,7 @@ from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency
 from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
-from nafs.graph.ids import BLANKS, blanks_note, id_column
+from nafs.graph.ids import BLANKS, blanks_line, blanks_note, id_column
 from nafs.graph.numbers import numbers_of
 from nafs.graph.spellings import POINT_ZERO, whole_note
 from nafs.readers.database import Bounds, duckdb_connection
@@ -84,7 +84,10 @@ class Edges:
             and self.weights is not None
             and float(self.weights.min()) > 1e8
         ):
-            self.notes.append(f"{where}: the weights in column {roles.weight!r} look like times")
+            self.notes.append(
+                f"{where}: the weights in column {roles.weight!r} look like times; name another column, or "
+                "use none"
+            )
         if roles.amount:
             self.notes.append(
                 f"{where}: all edges count the same; to let them count by {roles.amount!r}, name it as weight"
@@ -265,7 +268,7 @@ def _without_blanks(duck: Any, columns: Sequence[str], where: str) -> list[str]:
                 f"UPDATE edges SET {column} = nullif({trimmed}, '') WHERE {column} <> {trimmed}",
                 [BLANKS],
             )
-    return [f"{where}: blanks around {count:,} id(s) are ignored, such as {example!r}"] if count else []
+    return [blanks_line(where, count, example)] if count else []
 
 
 def _without_point_zero(duck: Any, kinds: dict[str, str], where: str) -> list[str]:

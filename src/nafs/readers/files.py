@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ from nafs.readers.explain import explain, shortened
 from nafs.readers.join import NodeTable, attach, join
 from nafs.readers.matrices import is_matrix, read_matrix
 from nafs.readers.node_tables import read_nodes
+from nafs.readers.repeated_labels import Columns, without_repeated_labels
 from nafs.readers.roles import edge_columns, usual_pairs
 from nafs.readers.size import IN_GRAPHML, check_size
 from nafs.readers.spool import readable
@@ -128,11 +129,17 @@ def read_graph(
 
         def nodes(known: Any, renames: bool = False) -> tuple[NodeTable | None, NodeTable | None]:
             kept = label_column if label_path is None else None
-            table = _nodes(
-                node_path, options, limit, known, renames, id_column, kept, ignore, text, category, progress
-            )
+
+            def read_table(left_out: Sequence[str]) -> NodeTable | None:
+                columns = (id_column, kept, left_out, text, category)
+                return _nodes(node_path, options, limit, known, renames, *columns, progress)
+
+            table = read_table(ignore)
             names = table.ids if renames and table is not None and not table.numbered else known
-            return table, _labels(label_path, options, names, id_column, label_column, progress)
+            separate = _labels(label_path, options, names, id_column, label_column, progress)
+            chosen = {*ignore, *text, *category}
+            again = lambda more: read_table([*ignore, *more])  # noqa: E731
+            return _without_labels(table, separate, node_path, options, chosen, again), separate
 
         table = not (Path(path).is_dir() or path.lower().endswith(_GRAPHML) or is_matrix(path))
         if not table and not (source is None and target is None and weight is None):
@@ -184,6 +191,23 @@ def read_graph(
         graph = read(first, *others)
         graph.notes = tuple(original(note) for note in graph.notes)
         return graph
+
+
+def _without_labels(
+    nodes: NodeTable | None,
+    labels: NodeTable | None,
+    path: str | None,
+    options: TableOptions,
+    chosen: set[str],
+    read_without: Callable[[Sequence[str]], NodeTable | None],
+) -> NodeTable | None:
+    """The node table without columns that repeat separate labels, unless the user chose how to read them."""
+    if path is None or is_matrix(path) or labels is None or labels.numbered:
+        return nodes
+    stored = Table(path, options)
+    names = [name for name in stored.columns if name not in chosen]
+    columns = Columns(names, stored.column, stored.first_rows)
+    return without_repeated_labels(nodes, labels, columns, read_without)
 
 
 def _are_swapped(edges: str, nodes: str | None, options: TableOptions) -> bool:

@@ -20,8 +20,9 @@ from nafs.readers.edges import Edges, edges_from_columns
 from nafs.readers.evidence import Evidence
 from nafs.readers.join import NodeTable, join
 from nafs.readers.mixed import encode, needs_encoding
+from nafs.readers.repeated_labels import Columns, without_repeated_labels
 from nafs.readers.roles import edge_columns, label_name, usual_pairs
-from nafs.tables.perhaps_codes import notes_on_matrix, notes_on_table
+from nafs.tables.doubtful_columns import notes_on_matrix, notes_on_table
 
 
 def from_edges(
@@ -87,20 +88,23 @@ def from_edges(
     """
     check_choice("missing", missing, ("error", "zeros"))
     table = None
+
+    def read_table(left_out: Sequence[str]) -> NodeTable:
+        return node_table(
+            nodes,
+            listed.ids,
+            id_column,
+            features,
+            label_column,
+            "nodes",
+            text=text,
+            category=category,
+            ignore=left_out,
+        )
+
     try:
-        listed = _edges(edges, source, target, weight)
-        if nodes is not None:
-            table = node_table(
-                nodes,
-                listed.ids,
-                id_column,
-                features,
-                label_column,
-                "nodes",
-                text=text,
-                category=category,
-                ignore=ignore,
-            )
+        listed = listed_edges(edges, source, target, weight)
+        table = None if nodes is None else read_table(ignore)
     except InputError as error:
         if source is None and target is None and _are_swapped(edges, nodes):
             raise type(error)(*error.parts, "; are the edges and the nodes swapped?") from None
@@ -108,6 +112,14 @@ def from_edges(
     separate = None
     if labels is not None:
         separate = _label_table(labels, listed.ids if table is None else table.ids)
+        if table is not None and features is None:
+            stored, _ = with_index(table_of(nodes, "nodes"), "nodes")
+            chosen = {*ignore, *text, *category}
+            names = [name for name in stored.column_names if name not in chosen]
+            columns = Columns(names, stored.column, stored.select)
+            table = without_repeated_labels(
+                table, separate, columns, lambda more: read_table([*ignore, *more])
+            )
     return join(listed, table, separate, directed=directed, self_loops=self_loops, missing=missing)
 
 
@@ -123,16 +135,17 @@ def _are_swapped(edges: Any, nodes: Any) -> bool:
 
 
 def _label_table(labels: Any, known: Any) -> NodeTable:
-    ids, classes = keyed_labels(labels, known)
-    return NodeTable(ids, labels=classes, where="labels")
+    ids, classes, name = keyed_labels(labels, known)
+    return NodeTable(ids, labels=classes, where="labels", label=name)
 
 
-def _edges(
+def listed_edges(
     edges: Any,
-    source: str | int | None,
-    target: str | int | None,
-    weight: str | int | Literal[False] | None,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    weight: str | int | Literal[False] | None = None,
 ) -> Edges:
+    """Edges of a frame, of columns, of pairs or of an array; parameters as in :func:`from_edges`."""
     if isinstance(edges, np.ndarray) and edges.ndim == 2:
         columns = list(edges.T if edges.shape[1] in (2, 3) else edges)
         if len(columns) not in (2, 3):
@@ -147,7 +160,7 @@ def _edges(
             raise InputError(
                 "a list of edges must hold only pairs (source, target), or only triples with a weight"
             )
-        return _edges(tuple(zip(*edges, strict=True)), None, None, None)
+        return listed_edges(tuple(zip(*edges, strict=True)))
     table, _ = with_index(table_of(edges, "edges"), "edges")
 
     def look(columns: Sequence[str], rows: int | None) -> Evidence:
@@ -216,7 +229,9 @@ def node_table(
         notes += notes_on_matrix(matrix, feature_names, columns, where)
     labels = None if label is None else as_arrow(table[label], "labels")
     name = None if is_nameless(key) else key
-    rows = NodeTable(ids, matrix, feature_names, labels, where, notes=notes, encoder=encoder, key=name)
+    rows = NodeTable(
+        ids, matrix, feature_names, labels, where, notes=notes, encoder=encoder, key=name, label=label
+    )
     used = {key, label, *columns}
     rows.describe(key, label, [name for name in table.column_names if name not in used])
     return rows

@@ -280,10 +280,12 @@ def _from_lists(
     if chosen is not None:
         line += f"; label = {chosen!r}"
     if wanted is None:
-        unused = sorted({name for data in attributes for name, value in data.items() if _is_number(value)})
+        unused = sorted({name for data in attributes for name in data if name != chosen}, key=str)
         if unused:
+            verb = "attribute {} is" if len(unused) == 1 else "attributes {} are"
             notes.append(
-                f"node attributes {', '.join(unused[:5])} are not used; name those that are features"
+                f"node {verb.format(listed(unused, 5))} not used; name those that hold numbers to use them "
+                "as features"
             )
     if lacking:
         without_features("nodes", names.take(pa.array(lacking)), len(names), missing, notes)

@@ -52,6 +52,7 @@ class NodeTable:
     columns: str = ""  # how the columns of the table were used
     encoder: TableEncoder | None = None  # of a table of mixed columns
     key: str | None = None  # name of the id column, if the table has a header
+    label: str | None = None  # name of the column of the labels, likewise
 
     def describe(self, key: str, label: str | None, unused: Sequence[str]) -> None:
         """Note how the columns were used."""
@@ -225,11 +226,11 @@ def _places(table: NodeTable, names: Any, notes: list[str]) -> Any:
         )
     unknown = positions(names, whole_like(table.ids, names)) < 0
     if unknown.any():
-        ignored = _some(table.ids.filter(pa.array(unknown)))
-        notes.append(
-            f"{table.where}: {int(unknown.sum()):,} of its {len(unknown):,} ids are not nodes and are "
-            f"ignored ({ignored})"
-        )
+        lost = f"{table.where}: {int(unknown.sum()):,} of its {len(unknown):,} ids are not nodes"
+        some = _some(table.ids.filter(pa.array(unknown)))
+        if spelling := difference(names, table.ids):
+            raise InputError(f"{lost} ({some}); {spelling}")
+        notes.append(f"{lost} and are ignored ({some})")
     return places
 
 

@@ -16,13 +16,20 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError, Parameter
 from nafs._support.printable import printable
 from nafs.graph import Features, Graph
+from nafs.graph.node_columns import listed
 from nafs.readers.dialect import is_number
 from nafs.tables import Balance, TableEncoder, balance
 from nafs.tables.kinds import MISSING_MARKS, ZERO_PADDED, are_codes, looks_like_dates, read_values
 from nafs.tables.new_values import refuse_unreadable
 
 MOST_LINES = 12  # columns that a note describes
+_MOST_NAMED = 40  # ignored columns that a note names besides
 _COMMAS = re.compile(r"[+-]?\d[\d.']*(,\d+)?")
+_SIGN = r"([€$£¥]|EUR|USD|GBP|CHF)?"
+_DECORATED = re.compile(  # a number with a currency, a percent sign or separators between thousands
+    rf"{_SIGN}\s?[+-]?(\d{{1,3}}([.,']\d{{3}})+([.,]\d+)?|\d+([.,]\d+)?)\s?(%|{_SIGN})", re.IGNORECASE
+)
+_MANY = 40  # different decorated numbers; fewer are a category
 _NEARLY_ALL = 0.9  # from this share of numbers with commas on, a column is refused
 _MOSTLY = 0.5  # from this share of numbers on, a word in a column counts as a mistake
 
@@ -70,6 +77,7 @@ def encode(
         if name not in forced:
             table = table.set_column(place, name, _without_markers(table[name]))
             _refuse_commas(table[name], name, where)
+            _refuse_decorated(table[name], name, where)
             _refuse_typing_errors(table[name], name, where)
     encoder = TableEncoder.fit(table, text=text, category=category)
     for encoding in encoder.encodings:
@@ -117,14 +125,21 @@ def _columns_note(encoder: TableEncoder, weights: NDArray[np.float64], where: st
         sorted(columns, key=lambda column: (-column[0], column[1]))[:MOST_LINES], key=lambda c: c[1]
     )
     lines = [
-        printable(f"  {record['column']}: {record['kind']}, {record['done']}")
-        + (f" (weight {weight:.2f})" if record["features"] else f" ({record['why']})")
+        printable(
+            f"  {record['column']}: {record['kind']}, {record['done']} (weight {weight:.2f})"
+            if record["features"]
+            else f"  {record['column']}: {record['kind']} ({record['why']})"
+        )
         for weight, _, record in shown
     ]
     if len(columns) > len(shown):
-        others = Counter(record["kind"] for *_, record in columns) - Counter(r["kind"] for *_, r in shown)
-        kinds = ", ".join(f"{count} {kind}" for kind, count in others.items())
-        lines.append(f"  and {len(columns) - len(shown)} columns of less weight: {kinds}")
+        rest = [column[2] for column in columns if column not in shown]
+        kinds = Counter(record["kind"] for record in rest)
+        lines.append(
+            f"  and {len(rest)} more: " + ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        )
+        ignored = [record["column"] for record in rest if record["kind"] == "ignored"]
+        lines += [printable(f"  ignored among them: {listed(ignored, _MOST_NAMED)}")] if ignored else []
     return "\n".join([f"{where}: its columns as features, weighted by how well they fit the edges", *lines])
 
 
@@ -148,9 +163,10 @@ def _refuse_mixed_dates(column: Any, name: str, where: str) -> None:
     present = [str(value) for value in values if value is not None]
     shape = {re.sub(r"[a-z]+", "a", re.sub(r"\d+", "9", value.lower())): value for value in reversed(present)}
     examples = ", ".join(repr(value[:40]) for value in list(reversed(shape.values()))[:3])
+    problem = "in a format that is not known" if len(shape) == 1 else "that do not share one format"
     raise InputError(
-        f"{where}: column {name!r} holds dates that do not share one format ({examples}); write all of them "
-        "in one format, such as 2024-12-31, leave the column out with ",
+        f"{where}: column {name!r} holds dates {problem} ({examples}); write all of them such as 2024-12-31, "
+        "leave the column out with ",
         Parameter("ignore"),
         ", or say that it holds words with ",
         Parameter("category"),
@@ -177,7 +193,7 @@ def _refuse_commas(column: Any, name: str, where: str) -> None:
 
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return
-    values = [value.strip() for value in column.to_pylist() if value not in (None, "")]
+    values = _present(column)
     commas = [value for value in values if "," in value and _COMMAS.fullmatch(value)]
     if len(commas) < _MOSTLY * len(values) or not commas:
         return
@@ -190,6 +206,31 @@ def _refuse_commas(column: Any, name: str, where: str) -> None:
             ", or say that it holds words with ",
             Parameter("category"),
         )
+
+
+def _refuse_decorated(column: Any, name: str, where: str) -> None:
+    """Raise where nearly all values are numbers with signs or separators; words would mean nothing."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return
+    values = _present(column)
+    decorated = [value for value in values if _DECORATED.fullmatch(value) and not is_number(value)]
+    if len(set(decorated)) < _MANY or len(decorated) < _NEARLY_ALL * len(values):
+        return
+    raise InputError(
+        f"{where}: column {name!r} holds numbers written such as {decorated[0][:40]!r}; write them as plain "
+        "numbers, such as 1234.5, leave the column out with ",
+        Parameter("ignore"),
+        ", or say that it holds words with ",
+        Parameter("category"),
+    )
+
+
+def _present(column: Any) -> list[str]:
+    """Values of a column of text, without those that are missing or marked as such."""
+    values = (value.strip() for value in column.to_pylist() if value is not None)
+    return [value for value in values if value.lower() not in MISSING_MARKS]
 
 
 def _refuse_typing_errors(column: Any, name: str, where: str) -> None:

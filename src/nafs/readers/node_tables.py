@@ -33,7 +33,7 @@ from nafs.readers.roles import label_name
 from nafs.readers.summary import columns_line
 from nafs.readers.tables import LOOKED_AT, Table, TableOptions
 from nafs.tables import TableEncoder
-from nafs.tables.perhaps_codes import notes_on_matrix, notes_on_table
+from nafs.tables.doubtful_columns import notes_on_matrix, notes_on_table
 
 _VALUES = 1 << 24  # handed over at a time
 _LISTS = 1 << 12  # rows with lists of values handed over at a time
@@ -113,6 +113,7 @@ def read_nodes(
         allocate=(options.bounds or Bounds()).allocate,
         encoder=encoder,
         key=key if table.named and not is_nameless(key) else None,
+        label=label if table.named else None,
     )
     nodes.describe(key, label, unused)
     return nodes

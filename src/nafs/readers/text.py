@@ -55,7 +55,7 @@ def first_lines(path: str) -> list[str]:
             raise
         raise InputError(f"{path}: cannot be unpacked ({error}); is the file complete?") from None
     if b"\0" in head:
-        raise InputError(f"{path}: this is not a text table: it contains NUL bytes")
+        raise InputError(f"{path}: this is not a text table in UTF-8: it contains NUL bytes (UTF-16?)")
     lines = bytes(head).split(b"\n")[: _LINES if not ended else None]
     if long := [i + 1 for i, line in enumerate(lines) if len(line) > _LONGEST_LINE]:
         raise InputError(f"{path}, line {long[0]}: the line is too long for a table")

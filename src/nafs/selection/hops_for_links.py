@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nafs._support.errors import InputError, MemoryLimitError
+from nafs._support.errors import InputError, MemoryLimitError, Parameter
 from nafs.graph import Adjacency, Features, Graph
 from nafs.links import SCORES, LinkHead, LinkSplit, PairNumbers, head_nbytes, score_links, split_links
 from nafs.links.pairs import Pairs
@@ -135,4 +135,8 @@ def _split(graph: Graph, share: float) -> LinkSplit:
     try:
         return split_links(graph, validation=share, test=share)
     except InputError:
-        return split_links(graph, validation=share, test=share, hard=False)
+        try:
+            return split_links(graph, validation=share, test=share, hard=False)
+        except InputError as error:
+            hint = ("; nothing has to be chosen if ", Parameter("n_hops"), " is a number")
+            raise InputError(*error.parts, *hint) from None

@@ -91,6 +91,8 @@ def outweighing_note(features: Features) -> list[str]:
     if features.dense is None or features.shape[1] < 2 or features.encoding is not None:
         return []
     sample = features.dense[:: max(1, len(features.dense) // _SAMPLE)]
+    if not np.isfinite(sample).all():  # refused later
+        return []
     shares = _shares_of_columns(sample)
     largest = int(shares.argmax())
     if shares[largest] < _OUTWEIGHS:

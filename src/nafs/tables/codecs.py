@@ -177,7 +177,7 @@ class Text:
 
     def explain(self) -> str:
         """What is done, in words."""
-        return f"TF-IDF of {len(self.words):,} words"
+        return f"TF-IDF of {len(self.words):,} word{'' if len(self.words) == 1 else 's'}"
 
 
 Codec = Number | Category | Date | Text

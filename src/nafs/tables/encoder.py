@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nafs._support.errors import InputError
 from nafs.graph.node_columns import listed
 from nafs.tables.codecs import CODECS, Codec
-from nafs.tables.kinds import find_kinds, read_values
+from nafs.tables.kinds import find_kinds, in_words, read_values
 
 VERSION = 1
 
@@ -44,6 +44,7 @@ class Encoding:
     def record(self) -> dict[str, Any]:
         """What was done, as plain values."""
         done = "left out" if self.codec is None else self.codec.explain()
+        done += f", written {in_words(self.date_format)}" if self.date_format else ""
         width = 0 if self.codec is None else len(self.codec.names())
         return {
             "column": self.column,

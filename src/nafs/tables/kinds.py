@@ -21,14 +21,26 @@ _FEW = 40  # number of distinct values; columns with fewer are categories
 _WORDS = 1.5  # words per value on average; columns with more are text
 _DIFFERENT = 0.95  # from this share of distinct values on, single words count as ids
 _NUMERIC, _DATE = "numeric", "datetime"  # skrub's names
-_DATES = re.compile(  # with a year of four digits, first or last
+_DATES = re.compile(  # with a year, first or last
     r"(19|20)\d\d([-/. ])\d{1,2}\2\d{1,2}\b.*|\d{1,2}([-/. ])\d{1,2}\3(19|20)\d\d\b.*"
+    r"|\d\d([/.])\d\d\5\d\d"
     r"|.*\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b[ .,]*(\d{1,2}[ .,]+)?(19|20)\d\d\b.*",
     re.IGNORECASE,
 )
 _TRUTH = {"true": "1", "false": "0"}
 ZERO_PADDED = r"0[0-9]+"  # a code rather than a number
-MISSING_MARKS = ("", "na", "n/a", "nan", "null", "none", "-", "?")  # of missing numbers and dates
+MISSING_MARKS = (
+    "",
+    "na",
+    "n/a",
+    "#n/a",
+    "<na>",
+    "nan",
+    "null",
+    "none",
+    "-",
+    "?",
+)  # of missing numbers and dates
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,35 @@ def _is_number(value: str) -> bool:
         return np.isfinite(float(value)) and "_" not in value
     except ValueError:
         return False
+
+
+def in_words(date_format: str) -> str:
+    """A format of dates for people.
+
+    Examples
+    --------
+    >>> from nafs.tables.kinds import in_words
+    >>> in_words("%d/%m/%Y %H:%M")
+    'day/month/year hour:minute'
+    """
+    names = {"%Y": "year", "%y": "year", "%m": "month", "%b": "month", "%B": "month", "%d": "day"}
+    names |= {"%H": "hour", "%I": "hour", "%M": "minute", "%S": "second"}
+    return re.sub("%.", lambda code: names.get(code[0], code[0]), date_format)
+
+
+def other_reading(column: Any, date_format: str) -> str | None:
+    """The format with day and month swapped, if it reads all dates of a column too."""
+    import pandas as pd
+
+    swapped = re.sub("%[dm]", lambda code: {"%d": "%m", "%m": "%d"}[code[0]], date_format)
+    if swapped == date_format or date_format.startswith("%Y"):
+        return None
+    dates = column.drop_null().to_pandas()
+    dates = dates[[str(value).strip().lower() not in MISSING_MARKS for value in dates]]
+    readings = [pd.to_datetime(dates, format=how, errors="coerce") for how in (date_format, swapped)]
+    if readings[1].isna().any() or (readings[0] == readings[1]).all():
+        return None
+    return swapped
 
 
 def looks_like_dates(values: NDArray[Any]) -> bool:

@@ -1,0 +1,72 @@
+"""Data frames of an update: edges, and features keyed by id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nafs._support.errors import InputError, Parameter
+from nafs.graph.ids import id_column
+from nafs.graph.label_tables import is_frame
+from nafs.graph.node_columns import USUAL_IDS, choose_id, listed_values, table_of, with_index, without_index
+from nafs.graph.spellings import whole_like
+from nafs.readers.frames import listed_edges
+
+
+def edges_of(edges: Any) -> Any:
+    """Sources, targets and weights of a frame; other edges unchanged."""
+    if not is_frame(edges):
+        return edges
+    listed = listed_edges(edges)
+    return listed.ids.take(listed.sources), listed.ids.take(listed.targets), listed.weights
+
+
+def features_of(features: Any, known: Any, columns: Sequence[str] | None, id_name: str | None) -> Any:
+    """Ids and rows of a frame with a column of ids; a pair of ids and rows is returned as it is.
+
+    Parameters
+    ----------
+    features : data frame, or (ids, rows)
+    known : Arrow array
+        Ids of the model; the frame may name others.
+    columns : sequence of str, optional
+        Those that the features are made from.
+    id_name : str, optional
+        What the model's own table calls the ids.
+    """
+    if not is_frame(features):
+        if not isinstance(features, (tuple, list)) or len(features) != 2:
+            raise InputError(
+                Parameter("features"), " must be a pair (ids, rows), or a frame with a column of ids"
+            )
+        ids, rows = features
+        _refuse_other_ids(ids, rows, id_name)
+        return ids, rows
+    table, index = with_index(table_of(features, "features"), "features")
+    names = [name for name in without_index(table.column_names, index) if name not in (columns or ())]
+    wanted = id_name if id_name in names else None
+    key = choose_id(
+        names, lambda name: table[name], known, index=index, wanted=wanted, where="features", others=True
+    )
+    chosen = [name for name in table.column_names if name != key] if columns is None else list(columns)
+    missing = [name for name in chosen if name not in table.column_names]
+    if missing:
+        raise InputError(Parameter("features"), f": there is no column {missing[0]!r}")
+    return whole_like(id_column(table[key], "features"), known), table.select(chosen)
+
+
+def _refuse_other_ids(ids: Any, rows: Any, id_name: str | None) -> None:
+    """Raise if the rows have a column of ids that differs from the ids that were passed beside them."""
+    if not is_frame(rows):
+        return
+    table, passed = table_of(rows, "features"), id_column(ids, "features")
+    for name in table.column_names:
+        if name != id_name and name.lower() not in USUAL_IDS:
+            continue
+        held = whole_like(id_column(table[name], "features"), passed)
+        if len(held) == len(passed) and held.cast("large_string") != passed.cast("large_string"):
+            raise InputError(
+                Parameter("features"),
+                f": the column {name!r} of the rows holds other ids ({listed_values(held)}) than were passed "
+                f"beside them ({listed_values(passed)}); pass the frame alone",
+            )

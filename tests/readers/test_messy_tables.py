@@ -1,0 +1,120 @@
+"""Tables as companies keep them: answers hidden among the features, and values that mean something else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nafs import InputError, embed, from_edges, read_graph
+
+N = 120
+IDS = [f"{i:05d}" for i in range(N)]
+RING = pd.DataFrame({"sender": IDS, "receiver": np.roll(IDS, 1)})
+RNG = np.random.default_rng(0)
+PEOPLE = pd.DataFrame(
+    {"customer": IDS, "age": RNG.integers(20, 60, N), "city": RNG.choice(["Bonn", "Ulm"], N)}
+)
+STATUS = np.where(np.arange(N) < 80, RNG.choice(["good", "bad"], N), None)
+
+
+def both_ways(folder, nodes, labels, **options):
+    """The graph from frames, and the graph from files."""
+    yield from_edges(RING, nodes, labels=labels, **options)
+    for name, frame in (("e", RING), ("n", nodes), ("l", labels)):
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    yield read_graph(folder / "e.csv", folder / "n.csv", folder / "l.csv", **options)
+
+
+class TestLabelsAmongTheFeatures:
+    @pytest.mark.parametrize("called", ["status", "Status", "outcome"])
+    def test_are_not_used(self, tmp_path, called):
+        labels = pd.DataFrame({"customer": IDS, called: STATUS}).dropna()
+        for graph in both_ways(tmp_path, PEOPLE.assign(status=STATUS), labels):
+            assert not any("status" in name for name in graph.feature_names)
+            assert any("'status' repeats the labels and is not used" in note for note in graph.notes)
+            assert int(graph.labels.known.sum()) == 80
+
+    def test_are_used_if_the_user_says_so(self, tmp_path):
+        labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
+        nodes = PEOPLE.assign(status=STATUS)
+        for graph in both_ways(tmp_path, nodes, labels, category=["status"]):
+            assert any("status" in name for name in graph.feature_names)
+
+    def test_other_columns_are_used(self, tmp_path):
+        other = np.where(np.arange(N) % 5, STATUS, "good")
+        labels = pd.DataFrame({"customer": IDS, "outcome": STATUS}).dropna()
+        for graph in both_ways(tmp_path, PEOPLE.assign(status=other), labels):
+            assert any("status" in name for name in graph.feature_names)
+
+
+class TestLabels:
+    def test_blanks_and_marks_of_missing_labels(self, tmp_path):
+        labels = pd.DataFrame({"customer": IDS[:60], "kind": ["a ", "b", "?", "N/A"] * 15})
+        labels.to_csv(tmp_path / "l.csv", index=False)
+        PEOPLE.to_csv(tmp_path / "n.csv", index=False)
+        RING.to_csv(tmp_path / "e.csv", index=False)
+        graph = read_graph(tmp_path / "e.csv", tmp_path / "n.csv", tmp_path / "l.csv")
+        for read in (graph, from_edges(RING, PEOPLE, labels=labels)):
+            assert read.labels.classes == ("a", "b")
+            assert "labels written '?' or 'N/A' are missing" in embed(read, 2).classify().notes
+
+    def test_lost_zeros_are_an_error_even_if_some_ids_have_none(self):
+        ids = [*IDS, *(str(10**6 + i) for i in range(N))]
+        edges = pd.DataFrame({"source": ids, "target": np.roll(ids, 1)})
+        labels = {str(int(node)): "ab"[i % 2] for i, node in enumerate(ids)}
+        with pytest.raises(InputError, match=r"120 of its 240 ids are not nodes .* leading zeros only"):
+            from_edges(edges, labels=labels)
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        "written", ["16145,{:02}", "€ 16.1{:02},19", "$3,3{:02}.34", "3'3{:02}.34", "{}.5%", "{} EUR"]
+    )
+    def test_that_are_written_for_people(self, written):
+        values = [written.format(i % 90) for i in range(N)]
+        values[7] = "n/a"
+        with pytest.raises(InputError, match=r"column 'revenue' holds numbers (with commas|written such as)"):
+            from_edges(RING, PEOPLE.assign(revenue=values))
+        graph = from_edges(RING, PEOPLE.assign(revenue=values), category=["revenue"])
+        assert any(name.startswith("revenue") for name in graph.feature_names)
+
+    @pytest.mark.parametrize("values", [["5%", "10%"], ["1.2.3", "1.2.4"], ["4711", "0815"], ["A1", "B2"]])
+    def test_other_words_are_categories(self, values):
+        graph = from_edges(RING, PEOPLE.assign(grade=np.resize(values, N)))
+        assert {f"grade: {value}" for value in values} <= {*graph.feature_names}
+
+    def test_row_numbers_are_pointed_out(self):
+        shuffled = PEOPLE.sample(frac=1, random_state=0).reset_index()
+        graph = from_edges(RING, shuffled)
+        assert any("'index' counts the rows" in note for note in graph.notes)
+        assert not any("counts the rows" in note for note in from_edges(RING, PEOPLE).notes)
+
+
+class TestDates:
+    def test_that_can_be_read_in_two_ways(self):
+        dates = [f"01/{1 + i % 12:02}/20{10 + i % 9}" for i in range(N)]
+        notes = "\n".join(from_edges(RING, PEOPLE.assign(since=dates)).notes)
+        assert "'since' are read as month/day/year, but could all be day/month/year too" in notes
+
+    def test_that_can_be_read_in_one_way(self):
+        dates = [f"{1 + i % 28:02}/{1 + i % 12:02}/20{10 + i % 9}" for i in range(N)]
+        notes = "\n".join(from_edges(RING, PEOPLE.assign(since=dates)).notes)
+        assert "written day/month/year" in notes
+        assert "could all be" not in notes
+
+    def test_with_years_of_two_digits(self):
+        dates = [f"{1 + i % 28:02}.{1 + i % 12:02}.{10 + i % 9}" for i in range(N)]
+        with pytest.raises(InputError, match="holds dates in a format that is not known"):
+            from_edges(RING, PEOPLE.assign(since=dates))
+
+
+def test_ignored_columns_of_wide_tables_are_named():
+    words = {f"word{i}": RNG.choice(["x", "y"], N) for i in range(12)}
+    keys = {f"key{i}": [f"k{i}-{j}" for j in range(N)] for i in range(3)}
+    notes = "\n".join(from_edges(RING, PEOPLE.assign(**words, **keys)).notes)
+    assert "ignored among them: 'key0', 'key1', 'key2'" in notes
+
+
+def test_an_embedding_is_no_edge_list(tmp_path):
+    embed(from_edges(RING, PEOPLE[["customer", "age"]]), 1).write(tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="holds lists, as in an embedding"):
+        read_graph(tmp_path / "v.parquet")
