@@ -14,7 +14,7 @@ from nafs.links import LinkHead, PairNumbers, ranking_measures, split_links
 from nafs.links.head import NUMBERS
 from nafs.links.pairs import are_edges, shared_neighbors, three_step_paths
 from nafs.links.surroundings import Surroundings
-from nafs.links.top import hidden_among_first, level_degrees
+from nafs.links.top import _meeting, _similar, hidden_among_first, level_degrees
 from nafs.tasks import evaluate_links
 
 
@@ -310,3 +310,27 @@ def test_a_node_far_from_all_others_is_recognised_by_its_nearest_one():
     values = dict(zip(NUMBERS, numbers.of(np.array([[0, 1], [120, 121]])).T, strict=True))
     assert values["centred cosine"][0] > values["centred cosine"][1]
     assert values["local cosine"][0] < values["local cosine"][1]
+
+
+@pytest.mark.parametrize(("nearest", "candidates"), [(3, 10**6), (3, 40), (400, 40)])
+def test_pruned_pairs_are_the_best_of_all(graph, monkeypatch, nearest, candidates):
+    monkeypatch.setattr("nafs.links.top._VALUES", 3000)  # several blocks
+    monkeypatch.setattr("nafs.links.top._REACHED", 500)
+    monkeypatch.setattr("nafs.links.top._NEAREST", nearest)
+    monkeypatch.setattr("nafs.links.top._CANDIDATES", candidates)
+    pattern = graph.adjacency.to_scipy().toarray() > 0
+    linked = pattern.any(axis=1)
+    numbers = PairNumbers(graph.adjacency, embed(graph, n_hops=3).matrix)
+    ends = np.flatnonzero(linked)[::3]
+    units = numbers.matrix / np.linalg.norm(numbers.matrix, axis=1, keepdims=True)
+    allocated = (pattern / np.maximum(pattern.sum(axis=1), 1)) @ pattern.T
+    for values, pairs in (
+        (units @ units.T, _similar(numbers, ends, linked)),
+        (np.where(allocated > 0, allocated, -np.inf), _meeting(numbers, ends)),
+    ):
+        allowed = np.where(pattern | np.eye(len(pattern), dtype=bool) | ~linked, -np.inf, values)[ends]
+        best = np.sort(np.sort(allowed, axis=1)[:, -nearest:].ravel())[::-1][:candidates]
+        ours = values[pairs[:, 0], pairs[:, 1]]
+        np.testing.assert_allclose(np.sort(ours)[::-1], best[best > -np.inf], rtol=1e-4, atol=1e-6)
+        assert len(np.unique(pairs, axis=0)) == len(pairs)
+        assert np.isin(pairs[:, 0], ends).all()

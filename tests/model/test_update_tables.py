@@ -243,7 +243,9 @@ def test_a_table_of_nodes_passed_as_edges_is_spotted(shop, tmp_path):
         ("zzz\n", "remove_nodes: unknown id 'zzz'"),
         ("zzz\nyyy\n", "remove_nodes: 2 unknown ids: 'zzz', 'yyy'"),
         ("paper_id\np2\np3\n", None),  # a header above known ids
-        ("zzz\np2\np3\n", "the first line, 'zzz', is no known id"),  # perhaps mistyped
+        ("zzz\np2\np3\n", "'zzz' in the first line is no known id"),  # perhaps mistyped
+        ("zzz,why\np2,old\np3,old\n", "'zzz' in the first line is no known id"),
+        ("p99-node\np2\np3\n", "'p99-node' in the first line is no known id"),
         ("name\n", None),  # a node
         ("name\n7\n", None),  # nodes, although words above numbers are usually a header
     ],
@@ -264,12 +266,27 @@ def test_known_ids_decide_whether_a_list_of_nodes_has_a_header(tmp_path, text, m
         assert message in output
 
 
+def test_a_header_of_the_first_tables_says_nothing_about_lists_of_nodes(tmp_path):
+    ids = np.arange(10, 40)
+    ring = pd.DataFrame({"source": ids, "target": np.roll(ids, 1)})
+    ring.to_csv(tmp_path / "edges.csv", index=False)
+    pd.DataFrame({"id": ids, "a": np.arange(30.0)}).to_csv(tmp_path / "nodes.csv", index=False)
+    tables = [tmp_path / "edges.csv", "-f", tmp_path / "nodes.csv", "--hops", 1, "--header"]
+    run("embed", *tables, "-o", tmp_path / "v.csv", "--keep", tmp_path / "model")
+    (tmp_path / "gone.csv").write_text("11\n12\n")
+    run("update", tmp_path / "model", "--remove-nodes", tmp_path / "gone.csv")
+    assert Model.load(tmp_path / "model").n_nodes == 28
+    (tmp_path / "gone.csv").write_text("1O\n13\n14\n")  # the letter O
+    output = run("update", tmp_path / "model", "--remove-nodes", tmp_path / "gone.csv", fails=True)
+    assert "'1O' in the first line is no known id" in output
+
+
 def test_a_first_line_that_may_be_a_mistyped_id_is_refused_until_the_user_says(model, tmp_path):
     (tmp_path / "gone.csv").write_text("zzz\np1\np3\n")
     removal = ["update", model, "--remove-nodes", tmp_path / "gone.csv"]
-    assert "if it is a header, set header=True" in run(*removal, fails=True)
+    assert "name it as the id column: id_column='zzz'" in run(*removal, fails=True)
     assert "unknown id 'zzz'" in run(*removal, "--no-header", fails=True)
-    run(*removal, "--header")
+    run(*removal, "--id", "zzz")
     assert not {"p1", "p3"} & {*Model.load(model).id_array.to_pylist()}
 
 

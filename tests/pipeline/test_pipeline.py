@@ -279,5 +279,13 @@ def test_unknown_options_are_named():
 def test_a_column_that_outweighs_the_others_is_named(options, noted):
     adjacency, _ = random_graph(4)
     table = np.random.default_rng(0).random((60, 3)) * [1, 1, 50]
-    reasons = embed(Graph(adjacency, table), 2, **options).choice.reasons
-    assert any("column 3 of 3 outweighs the others" in reason for reason in reasons) == noted
+    graph = Graph(adjacency, table, feature_names=["age", "size", "income"])
+    reasons = embed(graph, 2, **options).choice.reasons
+    assert any("column 'income' outweighs the others" in reason for reason in reasons) == noted
+
+
+def test_a_constant_column_outweighs_nothing():
+    adjacency, _ = random_graph(4)
+    table = np.random.default_rng(0).random((60, 2))
+    for columns in (np.column_stack([table, np.full(60, 99.0)]), table * [1, 0]):
+        assert not any("outweighs" in reason for reason in embed(Graph(adjacency, columns), 2).choice.reasons)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -105,21 +106,42 @@ def test_levels_of_an_index_are_not_features(shuffled, tmp_path):
     edges = pd.DataFrame({"source": [11, 12], "target": [12, 13]})
     for graph in (read_graph(tmp_path / "e.csv", tmp_path / "n.parquet"), from_edges(edges, levels)):
         assert graph.feature_names == ("size",)
-        assert graph.notes[0].endswith("not used: the index of pandas")
+        assert graph.notes[0].endswith("not used: the index of pandas, level 2 of the index of pandas")
 
 
-@pytest.mark.parametrize("ids", [["north", "south", "east"], [11, 12, 14]])
-def test_the_second_level_of_an_index_may_hold_the_ids(tmp_path, ids):
-    edges = pd.DataFrame({"source": ids[:2], "target": ids[1:]})
-    levels = pd.MultiIndex.from_arrays([["a", "a", "b"], ids])
-    frame = pd.DataFrame({"size": [5.0, 1.0, 2.0]}, index=levels)
-    frame.to_parquet(tmp_path / "n.parquet")
-    edges.to_csv(tmp_path / "edges.csv", index=False)
-    for graph in (read_graph(tmp_path / "edges.csv", tmp_path / "n.parquet"), from_edges(edges, frame)):
-        assert graph.ids.tolist() == ids
-        assert graph.features.toarray().ravel().tolist() == [5.0, 1.0, 2.0]
-    with pytest.raises(InputError, match="there are 'size', '__index_level_0__', '__index_level_1__'"):
-        from_edges(edges, frame, id_column="index")
+class TestLevels:
+    """An index of pandas with several levels, of which one holds the ids."""
+
+    def read(self, folder, ids, levels, **columns):
+        """The graph from frames, from Parquet and from CSV."""
+        edges = pd.DataFrame({"source": ids[:-1], "target": ids[1:]})
+        frame = pd.DataFrame({"size": np.arange(len(ids)) + 0.5, **columns}, index=levels)
+        edges.to_csv(folder / "edges.csv", index=False)
+        frame.to_parquet(folder / "n.parquet")
+        frame.to_csv(folder / "n.csv")
+        yield from_edges(edges, frame)
+        for name in ("n.parquet", "n.csv"):
+            yield read_graph(folder / "edges.csv", folder / name)
+
+    @pytest.mark.parametrize("ids", [["north", "south", "east"], [11, 12, 14], [0, 1, 2], [3, 1, 2]])
+    @pytest.mark.parametrize("names", [(None, None), (None, "place")])
+    def test_the_second_may_hold_them(self, tmp_path, ids, names):
+        levels = pd.MultiIndex.from_arrays([["a", "a", "b"], ids], names=names)
+        for graph in self.read(tmp_path, ids, levels):
+            assert graph.ids.tolist() == ids
+            assert graph.features.toarray().ravel().tolist() == [0.5, 1.5, 2.5]
+
+    def test_a_feature_that_could_hold_them_too_is_an_error(self, tmp_path):
+        ids = list(range(1, 41))
+        levels = pd.MultiIndex.from_arrays([["a", "b"] * 20, ids])
+        with pytest.raises(InputError, match=r"'age' and the index \('__index_level_1__'\) could each hold"):
+            next(self.read(tmp_path, ids, levels, age=np.roll(ids, 3) + 10))
+
+    def test_the_error_lists_all_levels(self, tmp_path):
+        levels = pd.MultiIndex.from_arrays([["a", "a", "b"], [1, 2, 3]])
+        frame = pd.DataFrame({"size": [5.0, 1.0, 2.0]}, index=levels)
+        with pytest.raises(InputError, match="there are 'size', '__index_level_0__', '__index_level_1__'"):
+            from_edges(([1, 2], [2, 3]), frame, id_column="index")
 
 
 def test_an_index_that_holds_the_ids_is_kept(shuffled, tmp_path):

@@ -446,12 +446,3 @@ def test_submodules_come_with_the_package():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "(20, 8)"
-
-
-@pytest.mark.parametrize("weight", [None, "amount", False])
-def test_a_column_that_may_be_the_weight_is_pointed_out(weight):
-    edges = PAIRS.assign(amount=[2.0, 3.0, 4.0])
-    graph = from_edges(edges, weight=weight)
-    assert (graph.adjacency.weights is not None) == (weight == "amount")
-    hints = [note for note in graph.notes if "to let them count by 'amount'" in note]
-    assert len(hints) == (weight is None)

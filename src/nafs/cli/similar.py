@@ -98,7 +98,7 @@ def _load(path: str, nodes: Sequence[str], memory_limit: int | str | None) -> Em
     """The embedding of a file, or that of a model's folder."""
     if is_saved_model(path):
         return kept_embedding(Model.load(path, memory_limit=memory_limit))
-    if not Path(path).exists() and any(Path(node).is_file() for node in nodes):
+    if not Path(path).exists() and any(node.lower().endswith(RESULTS) for node in nodes):
         raise InputError(
             f"no such file: {path}; the file of the embedding comes first, then the ids of nodes"
         )

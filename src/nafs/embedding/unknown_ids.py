@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import InputError
-from nafs.graph.ids import id_column, positions
+from nafs.graph.ids import id_column, is_text, positions
 from nafs.graph.node_columns import listed_values
 from nafs.graph.spellings import other_spellings, whole_like
 
@@ -35,7 +35,7 @@ def rows_of(keys: Sequence[Any], ids: Any) -> NDArray[np.int64]:
 
 
 def _meant(key: str, ids: Any) -> str:
-    spellings = other_spellings(key, ids)
+    spellings = other_spellings(key, ids) if is_text(ids) else []
     if spellings:
         return f"did you mean {' or '.join(map(repr, spellings))}?"
     closest = ", ".join(map(repr, closest_ids(key, ids))) or _nearest_numbers(key, ids)

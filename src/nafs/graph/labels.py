@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,11 +53,11 @@ def alike_note(classes: Sequence[int | str]) -> list[str]:
     spellings: dict[str, list[str]] = {}
     for name in classes:
         if isinstance(name, str):
-            spellings.setdefault(re.sub(r"[\s_]+", "", name.casefold()) or name, []).append(name)
+            spellings.setdefault(" ".join(name.casefold().split()), []).append(name)
     several = [group for group in spellings.values() if len(group) > 1]
     if not several:
         return []
-    names = " and ".join(map(repr, several[0]))
+    names = " and ".join(map(repr, several[0][:3])) + (" and ..." if len(several[0]) > 3 else "")
     more = ", and so do others" if len(several) > 1 else ""
     return [
         f"the classes {names} differ only in how they are written{more}; if they mean the same, write them "

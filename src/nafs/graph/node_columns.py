@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from nafs.graph.spellings import difference, whole_like
 
 USUAL_IDS = ("id", "node", "node_id", "nodeid")
 _NAMELESS = re.compile(r"__index_level_\d+__")  # Arrow's name of a pandas index without a name
-_WRITTEN_INDEX = re.compile(r"Unnamed: 0(\.\d+)*")  # pandas' name of an index that it wrote and read again
+_WRITTEN_INDEX = re.compile(r"Unnamed: \d+(\.\d+)*")  # pandas' name of an index that it wrote and read again
 _MOSTLY = 0.5  # of the rows, or of the known ids, from which on a column is likely to hold the ids
 _MOST_TRIED = 50  # columns that are searched for repeated ids
 _FAR_LESS = 0.1  # columns with less than this part of the best column's share of known ids are not considered
@@ -59,7 +60,7 @@ def written_index(columns: Sequence[str]) -> Index | None:
     >>> written_index(["Unnamed: 0", "customer", "revenue"])
     Index(column='Unnamed: 0', named=False, further=())
     """
-    leftover = [*filter(is_nameless, columns), *filter(_WRITTEN_INDEX.fullmatch, columns[:1])]
+    leftover = [*filter(is_nameless, columns), *takewhile(_WRITTEN_INDEX.fullmatch, columns)]
     return Index(leftover[0], False, tuple(leftover[1:])) if leftover and len(columns) > 1 else None
 
 
@@ -175,15 +176,19 @@ def choose_id(
     if chosen is not None:
         return chosen
     candidates = [name for name in names if name.lower() in USUAL_IDS]
-    if len(levels) > 1:
-        levels = tuple(name for name in levels if may_be_ids(load(name)))
+    usual = bool(candidates)
     leftover = [name for name in levels if not named and _are_integers(load(name))]
-    candidates += [name for name in levels if name not in leftover]
-    if len(candidates) == 1:
+    words = [name for name in levels if name not in leftover]
+    groups = [] if named else [name for name in words if not may_be_ids(load(name))]
+    rest = [] if usual else list(names if likely is None else likely())
+    if groups and (len(levels) > 1 or any(_share(load(name), known) > 0 for name in rest)):
+        words = [name for name in words if name not in groups]
+    candidates += words
+    if len(candidates) == 1 and (usual or len(levels) == 1):
         return candidates[0]
-    if not candidates:
-        candidates = list(names if likely is None else likely())
-        candidates += [name for name in leftover if not _counts_rows(load(name))]
+    if not usual and (len(levels) > 1 or not candidates):
+        candidates += rest
+        candidates += [name for name in leftover if len(levels) > 1 or not _counts_rows(load(name))]
     shares = _shares(candidates, load, known)
     if others and not any(shares.values()):
         shares = {name: _share(load(name), None) for name in candidates}
@@ -198,7 +203,8 @@ def choose_id(
             Parameter("id_column"),
         )
     if known is not None and len(known):
-        gaps = next((name for name in names[:_MOST_TRIED] if _holds_most(load(name), known)), None)
+        tried = [*names[:_MOST_TRIED], *levels]
+        gaps = next((name for name in tried if _holds_most(load(name), known)), None)
         if gaps is not None:
             return gaps
         _refuse_repeated(names, load, known, where)
@@ -266,7 +272,7 @@ def _refuse_repeated(names: Sequence[str], load: Callable[[str], Any], known: An
 
 
 def _shown(name: str) -> str:
-    return "the index" if is_nameless(name) else repr(name)
+    return f"the index ({name!r})" if is_nameless(name) else repr(name)
 
 
 def listed(names: Sequence[str], count: int = 8) -> str:

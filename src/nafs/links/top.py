@@ -71,17 +71,17 @@ def _similar(numbers: PairNumbers, ends: NDArray[np.int64], linked: NDArray[np.b
     step = max(1, _VALUES // max(width, len(ends)))
     own = _units(numbers.matrix[ends])
     rows, columns = _stored(numbers, ends)
-    best = _Best()
+    best = _Best(len(ends))
     with one_blas_thread():
         for top in range(0, n, step):
             cosines = own @ _units(numbers.matrix[top : top + step]).T
             cosines[:, ~linked[top : top + step]] = -np.inf
             inside = (columns >= top) & (columns < top + step)
             cosines[rows[inside], columns[inside] - top] = -np.inf
-            if best.least == -np.inf and cosines.shape[1] > _NEAREST:
+            if not top and cosines.shape[1] > _NEAREST:
                 far = np.argpartition(cosines, cosines.shape[1] - _NEAREST, axis=1)[:, :-_NEAREST]
                 np.put_along_axis(cosines, far, -np.inf, axis=1)
-            at, place = np.nonzero(cosines > best.least)
+            at, place = np.nonzero(cosines > best.least[:, None])
             best.add(at, top + place, cosines[at, place])
     near, others = best.pairs()
     return np.column_stack([ends[near], others])
@@ -97,11 +97,12 @@ def _meeting(numbers: PairNumbers, ends: NDArray[np.int64]) -> Pairs:
     from_ends = stored[ends]
     reached = from_ends @ degrees.astype(np.float64)  # at most, by each end
     block = (np.cumsum(reached) // _REACHED).astype(np.int64)
-    best = _Best()
+    best = _Best(len(ends))
     for first, last in pairwise([*np.flatnonzero(np.diff(block, prepend=-1)), len(ends)]):
         allocated = (from_ends[first:last] @ onward).tocoo()
-        large = np.flatnonzero(allocated.data > max(0, best.least))
-        rows, columns, values = first + allocated.row[large], allocated.col[large], allocated.data[large]
+        rows, columns, values = first + allocated.row, allocated.col, allocated.data
+        large = values > np.maximum(best.least[rows], 0)
+        rows, columns, values = rows[large], columns[large], values[large]
         pairs = np.column_stack([ends[rows], columns])
         wanted = (pairs[:, 0] != pairs[:, 1]) & ~are_edges(graph, pairs)
         best.add(rows[wanted], columns[wanted], values[wanted])
@@ -112,15 +113,15 @@ def _meeting(numbers: PairNumbers, ends: NDArray[np.int64]) -> Pairs:
 class _Best:
     """The best pairs, of each row no more than ``_NEAREST``."""
 
-    def __init__(self) -> None:
-        self.least = -np.inf  # a pair has to exceed it
+    def __init__(self, n_rows: int) -> None:
+        self.least = np.full(n_rows, -np.inf, np.float32)  # what a pair has to exceed, by row
         self._kept = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
         self._waiting: list[tuple[NDArray[Any], ...]] = []
 
     def add(self, rows: NDArray[Any], columns: NDArray[Any], values: NDArray[np.float32]) -> None:
         """Let more pairs compete."""
         self._waiting.append((rows, columns, values))
-        if sum(len(part[0]) for part in self._waiting) > _CANDIDATES:
+        if not len(self._kept[0]) or sum(len(part[0]) for part in self._waiting) > _CANDIDATES:
             self._settle()
 
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -133,11 +134,13 @@ class _Best:
         rows, columns, values = (np.concatenate(part) for part in parts)
         order = np.lexsort((columns, -values, rows))
         rank = np.arange(len(order)) - np.searchsorted(rows[order], rows[order])
+        last = order[rank == _NEAREST - 1]
+        self.least[rows[last]] = values[last]
         order = order[rank < _NEAREST]
         order = order[np.argsort(-values[order], kind="stable")[:_CANDIDATES]]
-        self._kept, self._waiting = (rows[order], columns[order], values[order]), []
         if len(order) == _CANDIDATES:
-            self.least = float(values[order[-1]])
+            np.maximum(self.least, values[order[-1]], out=self.least)
+        self._kept, self._waiting = (rows[order], columns[order], values[order]), []
 
 
 def _stored(numbers: PairNumbers, ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

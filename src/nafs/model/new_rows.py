@@ -135,7 +135,8 @@ def _update(
             changes[name] = (*ends, table.weights) if name == "edges" else ends
     if files.remove_nodes is not None:
         path = files.remove_nodes
-        ids, _, note = read_rows(path, options, [], known=known, id_column=column(path, "id_column"))
+        listed = replace(options, header=(overrides or {}).get("header"))  # unlike the model's own tables
+        ids, _, note = read_rows(path, listed, [], known=known, id_column=column(path, "id_column"))
         changes["remove_nodes"] = like_the_model(ids, path)
         notes.append(note)
     if files.features is not None:

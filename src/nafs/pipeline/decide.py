@@ -214,7 +214,7 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
     """The preprocessing, and why where it is chosen."""
     kind = job.settings.preprocessing
     if job.settings.preparations.preprocessing is None and kind == "none" and not job.is_structural:
-        return kind, outweighing_note(job.features)
+        return kind, outweighing_note(job.features, job.names)
     if kind != AUTO:
         return kind, []
     if job.is_structural:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,6 +41,8 @@ class Job:
         For the Dask engine.
     ids : Arrow array, optional
         Ids of the nodes, which structural features depend on; without them node i is called i.
+    names : sequence of str, optional
+        Names of the columns of ``own_features``.
     structure_share : float
         Share of the weight that structural columns have beside ``own_features``.
     prepared_as : str, optional
@@ -54,6 +57,7 @@ class Job:
     resume: bool = False
     client: Any = None
     ids: Any = None
+    names: Sequence[str] | None = None
     structure_share: float = 0.0
     prepared_as: str | None = None
 
@@ -75,7 +79,8 @@ class Job:
         held = program_bytes(settings.resources.limit)
         if held:  # the graph belongs to the program too
             held += graph.anonymous_nbytes
-        return cls(graph.adjacency, graph.features, settings, held, dtype, resume, client, ids)
+        names = graph.feature_names
+        return cls(graph.adjacency, graph.features, settings, held, dtype, resume, client, ids, names)
 
     @property
     def is_structural(self) -> bool:

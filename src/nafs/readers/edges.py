@@ -88,10 +88,6 @@ class Edges:
                 f"{where}: the weights in column {roles.weight!r} look like times; name another column, or "
                 "use none"
             )
-        if roles.amount:
-            self.notes.append(
-                f"{where}: all edges count the same; to let them count by {roles.amount!r}, name it as weight"
-            )
         if roles.two_kinds:
             both = len(np.intersect1d(self.sources, self.targets))
             if both:

@@ -37,7 +37,7 @@ from nafs.tables.doubtful_columns import notes_on_matrix, notes_on_table
 
 _VALUES = 1 << 24  # handed over at a time
 _LISTS = 1 << 12  # rows with lists of values handed over at a time
-_CALLED_IDS = re.compile(r"(^|[\W_])((?i:id|node|name|key)s?$)|[a-z]Ids?$")  # the end of a header
+_CALLED_IDS = re.compile(r"\D*(^|[\W_])(?i:id|node|name|key)s?|\D*[a-z]Ids?")  # the end of a header
 
 
 def read_nodes(
@@ -134,7 +134,7 @@ def read_rows(
     path : str
     options : TableOptions
     columns : sequence of str, optional
-        All but the ids by default.
+        All but the ids by default. With none, the table is a list of ids, and its first line may be one.
     known : Arrow array
         Ids of known nodes; the table may name others.
     id_column : str or int, optional
@@ -155,6 +155,8 @@ def read_rows(
             where=path,
             others=True,
         )
+    if table.text and table.named and columns == [] and options.header is None and id_column is None:
+        _refuse_mistyped(key, known, path)
     chosen = [name for name in names if name != key] if columns is None else list(columns)
     missing = [name for name in chosen if name not in names]
     if missing:
@@ -252,10 +254,7 @@ def _with_header(path: str, options: TableOptions, known: Any) -> Table:
 
 
 def _with_known_header(path: str, options: TableOptions, known: Any, id_column: str | int | None) -> Table:
-    """As :func:`_with_header`; the name of the id column is a header, a known id alone in a line is none.
-
-    Another word above a list of ids, such as a mistyped id, is an error.
-    """
+    """As :func:`_with_header`; the name of the id column is a header, a known id alone in a line is none."""
     import pyarrow as pa
 
     table = _with_header(path, options, known)
@@ -264,18 +263,21 @@ def _with_known_header(path: str, options: TableOptions, known: Any, id_column: 
     if not table.named and id_column is not None:
         again = Table(path, replace(options, header=True))
         return again if id_column in again.columns else table
-    if not table.named or id_column is not None or len(table.columns) > 1:
-        return table
-    first = table.columns[0]
-    if positions(known, pa.array([first], pa.large_string()))[0] >= 0:
+    first = pa.array(table.columns, pa.large_string())
+    if table.named and id_column is None and len(first) == 1 and positions(known, first)[0] >= 0:
         return Table(path, replace(options, header=False))
-    if is_text(known) and not _CALLED_IDS.search(first):
-        raise InputError(
-            f"{path}: the first line, {first!r}, is no known id; if it is a header, set ",
-            Parameter("header", True),
-            ", and if it is a mistyped id, correct it",
-        )
     return table
+
+
+def _refuse_mistyped(name: str, known: Any, path: str) -> None:
+    """Raise if the word above a list of ids may be a mistyped id rather than a header."""
+    if _CALLED_IDS.fullmatch(name) or not (is_text(known) or re.search(r"\d", name)):
+        return
+    raise InputError(
+        f"{path}: {name!r} in the first line is no known id; if it is a header, name it as the id column: ",
+        Parameter("id_column", name),
+        "; if it is a mistyped id, correct it",
+    )
 
 
 def _names_and_key(

@@ -60,9 +60,6 @@ _DECORATIONS = (
     "page",
 )
 _WEIGHTS = ("weight", "w", "weights", "edgeweight")
-_AMOUNTS = (
-    "amount", "value", "count", "total", "strength", "score", "volume", "quantity", "frequency", "n", "number"
-)  # fmt: skip
 _LABELS = ("label", "labels", "class")
 _OTHERS = ("time", "timestamp", "date", "datetime", "year", "when", "created", "createdat", "type", "kind")
 _SINGLE = ("source", "target", "src", "dst", "from", "to", "weight", "id", "node", "nodeid", "name", *_LABELS)
@@ -80,7 +77,6 @@ class EdgeColumns:
     target: str
     weight: str | None
     two_kinds: bool = False  # ends of different kinds, such as users and items
-    amount: str | None = None  # an unused column that may be meant as the weight
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -169,17 +165,11 @@ def edge_columns(
         return EdgeColumns(first, second, None, two_kinds)
     third = pick(names, weight, "weight", where)
     others = [name for name in names if name not in (first, second)]
-    amount = None
     if third is None and named:
-        third = _first_called(_WEIGHTS, others)
-        amount = None if third else _first_called(_AMOUNTS, others)
+        third = next((name for known in _WEIGHTS for name in others if _key(name) == known), None)
     elif third is None and len(names) == 3:
         third = others[0]
-    return EdgeColumns(first, second, third, two_kinds, amount)
-
-
-def _first_called(known: Sequence[str], names: Sequence[str]) -> str | None:
-    return next((name for key in known for name in names if _key(name) == key), None)
+    return EdgeColumns(first, second, third, two_kinds)
 
 
 def _ends(

@@ -12,7 +12,10 @@ _SHOWN = 5  # columns that are not used
 
 def show(name: str) -> str:
     """A column for a message."""
-    return "the index of pandas" if is_nameless(name) else repr(name)
+    if not is_nameless(name):
+        return repr(name)
+    level = int(name.strip("_").rpartition("_")[2])
+    return f"level {level + 1} of the index of pandas" if level else "the index of pandas"
 
 
 def columns_line(

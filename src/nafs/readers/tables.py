@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -104,8 +105,9 @@ class Table:
             dialect = replace(dialect, comments=0)
             if not self.columns:
                 self.columns, self.named = list(dialect.names), dialect.header
-                if dialect.names[0] in dialect.unnamed and len(dialect.names) > 1:
-                    self.index = Index(dialect.names[0], False)  # how pandas writes its index
+                unnamed = tuple(takewhile(dialect.unnamed.__contains__, dialect.names))
+                if unnamed and len(dialect.names) > len(unnamed):  # how pandas writes its index
+                    self.index = Index(unnamed[0], False, unnamed[1:])
                     self.blank = dialect.names[0]
                 elif dialect.header:
                     self.index = written_index(dialect.names)

@@ -126,7 +126,10 @@ def _refuse_other_files(name: str) -> None:
             f"{name} is a search index, which usearch opens; load the embedding it was built from"
         )
     if Path(name).is_dir() and not name.lower().endswith(".lance"):
-        raise InputError(f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy)")
+        raise InputError(
+            f"{name} is a folder; name the file of an embedding (.parquet, .csv, .npy); the folder of a "
+            "model is read by `nafs similar` and by nafs.model.Model.load"
+        )
 
 
 def _checked_about(about: Any, name: str) -> dict[str, Any]:

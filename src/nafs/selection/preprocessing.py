@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ CENTERS = ("none", "mean", "stationary")
 _BLOCK = 1 << 22  # values per block
 _SPARSE = 0.5  # density below which non-negative integers are treated as counts
 _SAMPLE = 10_000  # rows that are looked at for a column that outweighs the others
-_OUTWEIGHS = 0.95  # share of the squared lengths of rows
+_OUTWEIGHS = 0.95  # share of the variance
 _FEW = 8  # columns; where fewer make up the lengths of rows, all rows have nearly the same direction
 
 
@@ -63,22 +64,17 @@ def _columns_that_count(matrix: NDArray[np.float32]) -> float:
     Such columns are measurements with units of their own, such as age and income. The direction of a row says
     nothing about them.
     """
-    shares = _shares_of_columns(matrix)
-    return float(1 / (shares**2).sum()) if shares.any() else float(matrix.shape[1])
-
-
-def _shares_of_columns(matrix: NDArray[np.float32]) -> NDArray[np.float64]:
-    """What each column makes up of the squared lengths of rows."""
     squares = np.zeros(matrix.shape[1])
-    step = max(1, _BLOCK // max(1, matrix.shape[1]))
+    step = max(1, _BLOCK // matrix.shape[1])
     for top in range(0, len(matrix), step):
         block = matrix[top : top + step].astype(np.float64)
         squares += np.einsum("ij,ij->j", block, block)
-    return np.asarray(squares / (squares.sum() or 1.0))
+    total = squares.sum()
+    return float(1 / ((squares / total) ** 2).sum()) if total > 0 else float(matrix.shape[1])
 
 
-def outweighing_note(features: Features) -> list[str]:
-    """A note if one column of unscaled features outweighs all others.
+def outweighing_note(features: Features, names: Sequence[str] | None = None) -> list[str]:
+    """A note if one column of unscaled features varies far more than all others.
 
     Examples
     --------
@@ -86,20 +82,21 @@ def outweighing_note(features: Features) -> list[str]:
     >>> from nafs.selection.preprocessing import outweighing_note
     >>> note = outweighing_note(read_features([[30.0, 0.5], [52.0, 1.5]]))[0]
     >>> note.split(", and ")[1].split(";")[0]
-    'column 1 of 2 outweighs the others with 100 % of the squared lengths of rows'
+    'column number 1 outweighs the others with 100 % of the variance'
     """
     if features.dense is None or features.shape[1] < 2 or features.encoding is not None:
         return []
     sample = features.dense[:: max(1, len(features.dense) // _SAMPLE)]
     if not np.isfinite(sample).all():  # refused later
         return []
-    shares = _shares_of_columns(sample)
-    largest = int(shares.argmax())
-    if shares[largest] < _OUTWEIGHS:
+    variances = sample.var(axis=0, dtype=np.float64)
+    largest = int(variances.argmax())
+    if np.count_nonzero(variances) < 2 or variances[largest] < _OUTWEIGHS * variances.sum():
         return []
+    column = repr(names[largest]) if names is not None else f"number {largest + 1}"
     return [
-        f"preprocessing none: features are used as they are, and column {largest + 1} of {len(shares)} "
-        f"outweighs the others with {100 * shares[largest]:.0f} % of the squared lengths of rows; "
+        f"preprocessing none: features are used as they are, and column {column} outweighs the others with "
+        f"{100 * variances[largest] / variances.sum():.0f} % of the variance; "
         '"standardize" would give all columns the same weight'
     ]
 
