@@ -132,3 +132,20 @@ def test_an_unknown_node_is_refused_before_the_graph_is_embedded(tmp_path, monke
     monkeypatch.setattr("nafs.cli.suggest_links.embed", None)
     assert run("suggest-links", "edges.csv", "--node", "N03") == 2
     assert "unknown id 'N03'; did you mean 'n3'?" in capsys.readouterr().err
+
+
+def test_suggestions_between_nodes_without_features_are_counted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path, "id")
+    rows = (tmp_path / "nodes.csv").read_text().split("\n")
+    kept = rows[1::3]
+    (tmp_path / "nodes.csv").write_text("\n".join([rows[0], *kept]))
+    words = ("suggest-links", "edges.csv", "-f", "nodes.csv", "--missing", "zeros", "--hops", "2", "-k", "9")
+    words += ("--score", "cosine")
+    assert run(*words, "--json") == 0
+    pairs = json.loads(capsys.readouterr().out)
+    known = {row.split(",")[0] for row in kept}
+    empty = sum(not {pair["source"], pair["target"]} & known for pair in pairs)
+    assert empty
+    run(*words)
+    assert f"{empty} of the 9 pairs are nodes without features" in " ".join(capsys.readouterr().err.split())

@@ -118,3 +118,15 @@ def test_an_embedding_is_no_edge_list(tmp_path):
     embed(from_edges(RING, PEOPLE[["customer", "age"]]), 1).write(tmp_path / "v.parquet")
     with pytest.raises(InputError, match="holds lists, as in an embedding"):
         read_graph(tmp_path / "v.parquet")
+
+
+def test_ids_that_are_written_in_two_ways_are_pointed_out(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\n1.0,2\n2.0,3\n3.0,X4\n1.0,3\n")
+    notes = read_graph(tmp_path / "e.csv").notes
+    assert any("2 ids are written in two ways, such as '2' and '2.0'" in note for note in notes)
+
+
+def test_columns_that_differ_in_capitals_are_named(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,Source\na,b,c\n")
+    with pytest.raises(InputError, match="'source' and 'Source', alike but for capitals"):
+        read_graph(tmp_path / "e.csv")

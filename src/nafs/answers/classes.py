@@ -9,6 +9,7 @@ held out, it could not be predicted. The reported accuracy is that of the held-o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -289,7 +290,9 @@ def _validate(
         return 1.0, 1.0, None, None
     places = np.searchsorted(classes, codes)
     folds = StratifiedKFold(min(FOLDS, int(counts.min())), shuffle=True, random_state=seed)
-    parts = list(folds.split(points, codes))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The number of unique classes")  # few labels are expected
+        parts = list(folds.split(points, codes))
     best: tuple[float, float, NDArray[Any]] | None = None
     for strength in STRENGTHS:
         held_out = np.empty((len(codes), len(classes)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from nafs.cli.reading import Edges, Reading, read, say_if_structural
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
 from nafs.embedding.unknown_ids import rows_of
+from nafs.graph import Graph
+from nafs.graph.ids import positions
 from nafs.links.scores import MEANINGS
 from nafs.similarity.suggestions import has_edges
 
@@ -97,7 +99,23 @@ def suggest_links(
     if lonely and not ids:
         nodes = "1 node without edges is" if lonely == 1 else f"{lonely:,} nodes without edges are"
         run.notes.append(f"{nodes} not suggested; name {'it' if lonely == 1 else 'them'} with --node")
+    run.notes += _without_features(graph, links)
     wanted = k * (len(ids) if ids else 1)
     if links.num_rows < wanted:
         run.notes.append(f"found only {links.num_rows} missing links; {wanted} were requested")
     show_table(run, links, output, force=force)
+
+
+def _without_features(graph: Graph, links: Any) -> list[str]:
+    """A note on suggestions that rest on neighbors alone."""
+    if graph.features is None:
+        return []
+    ends = [positions(graph.id_array, links.column(end).combine_chunks()) for end in ("source", "target")]
+    empty = graph.features.norms == 0
+    count = int((empty[ends[0]] & empty[ends[1]]).sum())
+    if not count:
+        return []
+    return [
+        f"{count:,} of the {links.num_rows:,} pairs are nodes without features, whose vectors come from "
+        "their neighbors alone"
+    ]

@@ -73,11 +73,13 @@ def judge(
         names = tuple(f"column{i + 1}" for i in range(len(table[0])))
         return Dialect(delimiter, first, False, names, trim=trim, comments=comments)
     names = tuple(name.strip() or f"column{i + 1}" for i, name in enumerate(table[0]))
-    lower: set[str] = set()
+    lower: dict[str, str] = {}
     for name in names:
-        if name.lower() in lower:
-            raise InputError(f"{where}: the header names the column {name!r} twice; rename one")
-        lower.add(name.lower())
+        before = lower.setdefault(name.lower(), name)
+        if before is not name:
+            both = f"columns {before!r} and {name!r}, alike but for capitals"
+            twice = f"column {name!r} twice" if before == name else both
+            raise InputError(f"{where}: the header names the {twice}; rename one")
     blank = frozenset(name for name, written in zip(names, table[0], strict=True) if not written.strip())
     return Dialect(delimiter, first, True, names, blank, trim, comments)
 
