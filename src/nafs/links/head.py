@@ -148,12 +148,20 @@ class LinkHead:
         -------
         LinkHead
         """
+        groups = (edges, uniform, by_degree)
+        return cls.fit_values(*(numbers.of(group) for group in groups))
+
+    @classmethod
+    def fit_values(
+        cls, edges: NDArray[np.float64], uniform: NDArray[np.float64], by_degree: NDArray[np.float64]
+    ) -> LinkHead:
+        """As :meth:`fit`, from the numbers of the pairs."""
         from sklearn.linear_model import LogisticRegression
 
         if not len(edges) or not len(uniform):
             raise InputError("the link head needs hidden edges and pairs without an edge")
         groups = (edges, uniform, by_degree)
-        values = numbers.of(np.concatenate(groups))
+        values = np.concatenate(groups)
         truth = np.arange(len(values)) < len(edges)
         shares = np.repeat([1.0, 1.0, BY_DEGREE], [len(group) for group in groups])
         shares[truth] = shares[~truth].sum() / len(edges)  # so that both kinds have the same total weight

@@ -125,8 +125,12 @@ def _fit_head(
             continue
         ((_, matrix),) = sweep
         numbers = PairNumbers(visible, matrix)
-        half = LinkHead.fit(numbers, split.validation, split.validation_none, split.validation_hard)
-        return LinkHead.fit(numbers, *groups), hidden_among_first(numbers, half, split.test)
+        values = [numbers.of(group) for group in groups]
+        halves = (split.validation, split.validation_none, split.validation_hard)  # first in each group
+        half = LinkHead.fit_values(
+            *(all_of[: len(part)] for all_of, part in zip(values, halves, strict=True))
+        )
+        return LinkHead.fit_values(*values), hidden_among_first(numbers, half, split.test)
     raise AssertionError
 
 
