@@ -42,7 +42,7 @@ from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
 from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture
 from nafs.clustering.kmeans import explained_variance
-from nafs.clustering.number import NUMBERS, ROWS, choose_number, number_curve
+from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
 from nafs.graph import Adjacency
 
 SAMPLE = 5000  # nodes whose partitions are compared
@@ -208,14 +208,20 @@ class ClusterSearch:
         """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
         chosen = self._some_hops()
         n_rows = len(chosen[0].rows)
-        rows = np.arange(min(n_rows, ROWS))
-        if self.sample is None and n_rows > ROWS:
-            rows = np.sort(np.random.default_rng(seed).choice(n_rows, ROWS, replace=False))
-        edges = None if self._edges is None else self._edges.among_rows(rows, n_rows)
+        if self.sample is not None:  # each node is followed by a neighbor, so parts have edges
+            places = [np.arange(top, top + ROWS) for top in range(0, n_rows - ROWS + 1, ROWS)][:PARTS]
+        elif n_rows > ROWS:
+            places = [np.sort(np.random.default_rng(seed).choice(n_rows, ROWS, replace=False))]
+        else:
+            places = [np.arange(n_rows)]
         parts = [
-            Directions(directions.rows[rows], directions.sizes, directions.axes) for directions in chosen
+            Part(
+                [Directions(one.rows[rows], one.sizes, one.axes) for one in chosen],
+                None if self._edges is None else self._edges.among_rows(rows, n_rows),
+            )
+            for rows in places
         ]
-        return number_curve(parts, edges, len(rows) - 1, seed)
+        return number_curve(parts, len(places[0]) - 1, seed)
 
     def _some_hops(self) -> list[Directions]:
         """Embeddings for few, medium and many hops."""

@@ -3,10 +3,13 @@
 At each number k two heads cluster a few embeddings of the sweep. Their mean agreement is high where the graph
 really has k clusters, but also for a coarse split of everything. Modularity rules that out: it grows with
 every further group that the edges show, and stops growing after the last. The product of both peaks at the
-number of clusters. Peaks are flat, so the smallest number within 5 % of the best is chosen.
+number of clusters. Peaks are flat, so the smallest number within 5 % of the best is chosen. For large graphs
+the curve is the mean over several parts of the sample, as that of one part depends on chance.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,19 +22,23 @@ NUMBERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24)
 VOTERS = ("mixture", "spherical")  # the other heads take three times as long and hardly change the choice
 TOLERANCE = 0.05  # share of the best value; smaller differences are noise
 ROWS = 1000  # rows of each embedding that are clustered
+PARTS = 4  # of the sample of a large graph, of so many rows each
 
 
-def number_curve(
-    embeddings: list[Directions], edges: Edges | None, most: int, seed: int = 0
-) -> dict[int, float]:
+class Part(NamedTuple):
+    """Some nodes: their rows of several embeddings, and the edges among them, if there is a graph."""
+
+    embeddings: list[Directions]
+    edges: Edges | None
+
+
+def number_curve(parts: list[Part], most: int, seed: int = 0) -> dict[int, float]:
     """The criterion at each number of clusters: mean agreement times modularity.
 
     Parameters
     ----------
-    embeddings : list of Directions
-        With the same rows.
-    edges : Edges, optional
-        Among the rows; without edges, only the agreement counts.
+    parts : list of Part
+        Over which both are averaged; without edges, only the agreement counts.
     most : int
         The largest number to try.
     seed : int
@@ -46,13 +53,16 @@ def number_curve(
     modularities: dict[int, float] = {}
 
     def rate(count: int) -> None:
-        candidates = np.array(
-            [labels for rows in embeddings for _, labels in partitions(rows, count, rng, names=VOTERS)]
-        )
-        pairs = pairwise_agreement(candidates, count)[np.triu_indices(len(candidates), 1)]
-        agreements[count] = float(pairs.mean())
-        tables = [edges.table(partition, count) for partition in candidates] if edges is not None else []
-        modularities[count] = float(np.mean([modularity_of(table) for table in tables])) if tables else 1.0
+        agreements[count] = modularities[count] = 0.0
+        for embeddings, edges in parts:
+            candidates = np.array(
+                [labels for rows in embeddings for _, labels in partitions(rows, count, rng, names=VOTERS)]
+            )
+            pairs = pairwise_agreement(candidates, count)[np.triu_indices(len(candidates), 1)]
+            agreements[count] += float(pairs.mean()) / len(parts)
+            tables = [edges.table(partition, count) for partition in candidates] if edges is not None else []
+            modularity = float(np.mean([modularity_of(table) for table in tables])) if tables else 1.0
+            modularities[count] += modularity / len(parts)
 
     def curve() -> dict[int, float]:
         # Edges that never stay within clusters say nothing about their number.
