@@ -290,6 +290,16 @@ def test_a_first_line_that_may_be_a_mistyped_id_is_refused_until_the_user_says(m
     assert not {"p1", "p3"} & {*Model.load(model).id_array.to_pylist()}
 
 
+def test_the_tables_of_one_update_may_call_their_ids_differently(tmp_path, model):
+    (tmp_path / "gone.csv").write_text("Kunde\np1\n")
+    row = pd.read_csv(tmp_path / "nodes.csv").iloc[[2]]
+    row.to_csv(tmp_path / "changed.csv", index=False)
+    tables = ["-f", tmp_path / "changed.csv", "--remove-nodes", tmp_path / "gone.csv"]
+    output = run("update", model, *tables, "--id", "Kunde")
+    assert "id = 'Kunde'" in output
+    assert Model.load(model).n_nodes == 29
+
+
 class TestFrames:
     """Updates from data frames, without files."""
 
@@ -305,6 +315,7 @@ class TestFrames:
         report = ring.update(edges=edges, features=pd.DataFrame({"id": ["x"], "age": [1.0], "size": [2.0]}))
         assert (report.new, ring.n_nodes) == (1, 31)
         assert ring.update(remove_edges=edges).changed == 2
+        assert ring.update(remove_nodes=pd.DataFrame({"Kunde": ["0011", "0012"]})).removed == 2
         assert ring.update(features=pd.DataFrame({"id": ["0004"], "size": [5.0], "age": [7.0]})).new == 0
 
     def test_whose_ids_contradict_those_beside_them_are_refused(self, ring):

@@ -45,8 +45,26 @@ class TestLabelsAmongTheFeatures:
         for graph in both_ways(tmp_path, PEOPLE.assign(status=other), labels):
             assert any("status" in name for name in graph.feature_names)
 
+    def test_rare_flags_agree_by_chance(self, tmp_path):
+        rare = (np.arange(N) % 40 == 0).astype(int)
+        labels = pd.DataFrame({"customer": IDS, "fraud": (np.arange(N) % 40 == 7).astype(int)})
+        for graph in both_ways(tmp_path, PEOPLE.assign(flag=rare), labels):
+            assert any("flag" in name for name in graph.feature_names)
+
+    def test_another_column_of_the_same_name_is_used(self, tmp_path):
+        labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
+        nodes = PEOPLE.assign(status=RNG.choice(["active", "dormant"], N))
+        for graph in both_ways(tmp_path, nodes, labels):
+            assert any("status" in name for name in graph.feature_names)
+
 
 class TestLabels:
+    def test_words_that_may_be_classes_are_classes(self):
+        labels = dict(zip(IDS, np.resize(["none", "fraud"], N), strict=True))
+        answer = embed(from_edges(RING, PEOPLE, labels=labels), 2).classify()
+        assert answer.classes.to_pylist() == ["fraud", "none"]
+        assert any("'none' counts as a class" in note for note in answer.notes)
+
     def test_blanks_and_marks_of_missing_labels(self, tmp_path):
         labels = pd.DataFrame({"customer": IDS[:60], "kind": ["a ", "b", "?", "N/A"] * 15})
         labels.to_csv(tmp_path / "l.csv", index=False)
@@ -107,6 +125,11 @@ class TestDates:
             from_edges(RING, PEOPLE.assign(since=dates))
 
 
+def test_levels_of_an_index_that_have_names_are_features():
+    levels = PEOPLE.set_index(["city", "customer"])
+    assert sorted(from_edges(RING, levels).feature_names) == sorted(from_edges(RING, PEOPLE).feature_names)
+
+
 def test_ignored_columns_of_wide_tables_are_named():
     words = {f"word{i}": RNG.choice(["x", "y"], N) for i in range(12)}
     keys = {f"key{i}": [f"k{i}-{j}" for j in range(N)] for i in range(3)}
@@ -130,3 +153,10 @@ def test_columns_that_differ_in_capitals_are_named(tmp_path):
     (tmp_path / "e.csv").write_text("source,target,Source\na,b,c\n")
     with pytest.raises(InputError, match="'source' and 'Source', alike but for capitals"):
         read_graph(tmp_path / "e.csv")
+
+
+def test_columns_without_effect_are_pointed_out():
+    half = np.where(np.arange(N) < N // 2, "east", "west")  # follows the ring
+    notes = "\n".join(from_edges(RING, PEOPLE.assign(half=half)).notes)
+    assert "a column of weight 0.00 has no effect" in notes
+    assert "no effect" not in "\n".join(from_edges(RING, PEOPLE[["customer"]].assign(half=half)).notes)

@@ -188,3 +188,21 @@ def test_blanks_around_words_do_not_count():
     table = pa.table({"venue": ["A", "A ", " A", "B", "B\t", "  ", None]})
     values = read_values(table["venue"], "category")
     assert values.tolist() == ["A", "A", "A", "B", "B", None, None]
+
+
+def test_rows_of_one_kind_of_nodes_are_compared_where_they_share_a_neighbor():
+    """Items have rows and buyers have none, so that no edge joins two rows."""
+    rng = np.random.default_rng(0)
+    taste, kind = rng.integers(0, 3, 200), rng.integers(0, 3, 60)
+    bought = (taste[:, None] == kind) & (rng.random((200, 60)) < 0.3)
+    matrix = np.zeros((260, 260))
+    matrix[:200, 200:] = bought
+    graph = read_adjacency(matrix + matrix.T)
+    rows = np.zeros((260, 3))
+    rows[np.arange(200, 260), kind] = 1
+    noise = np.zeros((260, 1))
+    noise[200:, 0] = rng.normal(size=60)
+    weights = balance([sp.csr_array(rows), sp.csr_array(noise)], graph)
+    assert weights.informative
+    assert weights.scores[0] > 0.8
+    assert weights.factors[1] < 0.1 * weights.factors[0]

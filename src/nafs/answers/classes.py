@@ -24,7 +24,7 @@ from nafs._support.markup import html_table
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
-from nafs.graph.labels import alike_note
+from nafs.graph.labels import PERHAPS_MARKS, alike_note
 from nafs.graph.spellings import whole_like
 from nafs.pipeline.decide import AUTO_DIM
 from nafs.readers.joined import with_id_name
@@ -181,6 +181,10 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     scales = _scales(matrix, nodes)
     points = matrix[nodes] * scales[nodes]
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
+    doubtful = [names[code] for code in present if str(names[code]).lower() in PERHAPS_MARKS]
+    if doubtful:
+        which = " and ".join(map(repr, doubtful))
+        notes.append(f"{which} counts as a class; where it means that the label is missing, leave it empty")
     if known.marks:
         notes.append(f"labels written {' or '.join(map(repr, known.marks))} are missing")
     notes += alike_note([names[code] for code in present])
@@ -271,7 +275,8 @@ def _check(labels: Labels, n_classes: int) -> None:
             Parameter("labels"), " are all missing: classification needs the labels of some nodes"
         )
     if n_classes < 2:
-        why = f": {labels.unmatched}" if labels.unmatched else ""
+        marks = f"; those written {' or '.join(map(repr, labels.marks))} are missing" if labels.marks else ""
+        why = f": {labels.unmatched}" if labels.unmatched else marks
         raise InputError(Parameter("labels"), " have one class only; classification needs at least two", why)
 
 

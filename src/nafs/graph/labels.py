@@ -13,7 +13,8 @@ from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.ids import as_arrow
 
 UNKNOWN = -1
-MARKS = ("", "?", "-", "na", "n/a", "#n/a", "<na>", "nan", "null", "none")  # of a missing label, in any case
+MARKS = ("", "?", "n/a", "#n/a", "<na>", "nan", "null")  # of a missing label, in any case
+PERHAPS_MARKS = ("-", "na", "none")  # these may be classes
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,7 +118,8 @@ def with_index(table: Any, where: str) -> tuple[Any, Index | None]:
         table = table.append_column(index.column, pa.array(np.arange(values.start, values.stop, values.step)))
     elif values is not None:
         index = None
-    return table, index or written_index(names)
+    # Or pandas would make indexes of the columns again.
+    return table.replace_schema_metadata(None), index or written_index(names)
 
 
 def pick(names: Sequence[str], wanted: str | int | None, meaning: str, where: str) -> str | None:

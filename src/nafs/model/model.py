@@ -17,7 +17,7 @@ from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, Graph
 from nafs.graph.ids import as_numpy, id_column
 from nafs.model.drift import Drift
-from nafs.model.new_frames import edges_of, features_of
+from nafs.model.new_frames import edges_of, features_of, ids_of
 from nafs.model.new_node import embed_one
 from nafs.model.recipe import Recipe, columns_of
 from nafs.model.report import UpdateReport
@@ -236,7 +236,7 @@ class Model:
             Features of new nodes, or new features of old ones, as the features that the model was built from:
             a matrix, or a data frame of the same columns.
         remove_edges : (sources, targets) or data frame, optional
-        remove_nodes : ids, optional
+        remove_nodes : ids or data frame, optional
         missing : {"error", "zeros"}
             What to do with new nodes without features: an error, or zeros.
         tolerance : float
@@ -254,8 +254,9 @@ class Model:
         store.check()
         prepared, notes = None, []
         edges, remove_edges = edges_of(edges), edges_of(remove_edges)
+        id_name = self.settings.get("reading", {}).get("id_column")
+        remove_nodes = ids_of(remove_nodes, store.nodes.ids, id_name)
         if features is not None:
-            id_name = self.settings.get("reading", {}).get("id_column")
             features = features_of(features, store.nodes.ids, columns_of(self.recipe), id_name)
             ids = id_column(features[0], "features")
             prepared = ids, self.recipe.apply(features[1], len(ids))

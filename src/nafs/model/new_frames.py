@@ -21,6 +21,17 @@ def edges_of(edges: Any) -> Any:
     return listed.ids.take(listed.sources), listed.ids.take(listed.targets), listed.weights
 
 
+def ids_of(nodes: Any, known: Any, id_name: str | None) -> Any:
+    """The ids of a frame; other ids unchanged."""
+    if not is_frame(nodes):
+        return nodes
+    table, index = with_index(table_of(nodes, "remove_nodes"), "remove_nodes")
+    names = without_index(table.column_names, index)
+    wanted = names[0] if len(names) == 1 else id_name if id_name in names else None
+    key = choose_id(names, lambda name: table[name], known, index=index, wanted=wanted, where="remove_nodes")
+    return whole_like(id_column(table[key], "remove_nodes"), known)
+
+
 def features_of(features: Any, known: Any, columns: Sequence[str] | None, id_name: str | None) -> Any:
     """Ids and rows of a frame with a column of ids; a pair of ids and rows is returned as it is.
 

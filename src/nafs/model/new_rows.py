@@ -100,7 +100,13 @@ def _update(
 
     def column(path: str, name: str) -> Any:
         wanted = chosen.get(name)
-        return wanted if overrides and name in overrides else _there(path, options, wanted)
+        if not (overrides and name in overrides):
+            return _there(path, options, wanted)
+        if name == "id_column" and _there(path, options, wanted) is None:
+            others = [other for other in (files.features, files.remove_nodes) if other not in (None, path)]
+            if any(_there(str(other), options, wanted) is not None for other in others):
+                return _there(path, options, reading.get(name))  # it is the other table that has this column
+        return wanted
 
     known = model.id_array
     notes: list[str] = []

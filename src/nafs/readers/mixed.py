@@ -30,6 +30,7 @@ _DECORATED = re.compile(  # a number with a currency, a percent sign or separato
     rf"{_SIGN}\s?[+-]?(\d{{1,3}}([.,']\d{{3}})+([.,]\d+)?|\d+([.,]\d+)?)\s?(%|{_SIGN})", re.IGNORECASE
 )
 _MANY = 40  # different decorated numbers; fewer are a category
+_HARDLY = 0.005  # a weight that is shown as 0.00
 _NEARLY_ALL = 0.9  # from this share of numbers with commas on, a column is refused
 _MOSTLY = 0.5  # from this share of numbers on, a word in a column counts as a mistake
 
@@ -140,7 +141,10 @@ def _columns_note(encoder: TableEncoder, weights: NDArray[np.float64], where: st
         )
         ignored = [record["column"] for record in rest if record["kind"] == "ignored"]
         lines += [printable(f"  ignored among them: {listed(ignored, _MOST_NAMED)}")] if ignored else []
-    return "\n".join([f"{where}: its columns as features, weighted by how well they fit the edges", *lines])
+    title = f"{where}: its columns as features, weighted by how well they fit the edges"
+    if any(0 <= weight < _HARDLY for weight, *_ in columns):
+        title += "; a column of weight 0.00 has no effect"
+    return "\n".join([title, *lines])
 
 
 def _refuse_nested(column: Any, name: str, where: str) -> None:

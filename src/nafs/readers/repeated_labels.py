@@ -13,7 +13,8 @@ from nafs.graph.node_columns import listed
 from nafs.graph.spellings import whole_like
 from nafs.readers.join import NodeTable
 
-_EQUAL = 0.95  # share of the labelled rows in which a column has the same value
+_SAME = 0.98  # agreement beyond chance (Cohen's kappa) from which on a column repeats the labels
+_SAME_NAME = 0.5  # if it also has the name of the labels
 _FEWEST = 5  # labelled rows that have to be compared
 _MOST_LABELS = 10_000  # compared
 _MOST_COLUMNS = 200  # compared; in wider tables, names alone count
@@ -58,22 +59,28 @@ def without_repeated_labels(
     verbs = ("repeats", "is") if len(repeated) == 1 else ("repeat", "are")
     nodes.notes.append(
         f"{nodes.where}: {listed(repeated)} {verbs[0]} the labels and {verbs[1]} not used: a feature that "
-        "holds the label would give the answer away"
+        f"holds the label would give the answer away; --category {','.join(repeated)} "
+        f"(category={list(repeated)} in Python) uses it nevertheless"
     )
     return nodes
 
 
 def _repeated(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str]:
-    """Columns with the name of the labels' column, or with the same values."""
-    called = [name for name in columns.names if labels.label and name.casefold() == labels.label.casefold()]
+    """Columns with the same values as the labels; a column of their name may differ more."""
     rows, classes = _labelled_rows(nodes, labels)
+    if len(rows) < _FEWEST or len(set(classes)) < 2:
+        return []
+    called = [name for name in columns.names if labels.label and name.casefold() == labels.label.casefold()]
     others = [name for name in columns.names if name not in called]
-    if len(rows) < _FEWEST or len(set(classes)) < 2 or len(others) > _MOST_COLUMNS:
-        return called
-    sample = columns.first_rows(others)
-    early = rows < sample.num_rows
-    likely = [name for name in others if _are_equal(sample[name], rows[early], classes[early], fewest=0)]
-    return called + [name for name in likely if _are_equal(columns.load(name), rows, classes)]
+    likely = []
+    if len(others) <= _MOST_COLUMNS:
+        sample = columns.first_rows(others)
+        early = rows < sample.num_rows
+        likely = [name for name in others if _agree(sample[name], rows[early], classes[early], 0) > _SAME]
+    return [
+        *(name for name in called if _agree(columns.load(name), rows, classes) > _SAME_NAME),
+        *(name for name in likely if _agree(columns.load(name), rows, classes) > _SAME),
+    ]
 
 
 def _labelled_rows(nodes: NodeTable, labels: NodeTable) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -85,11 +92,20 @@ def _labelled_rows(nodes: NodeTable, labels: NodeTable) -> tuple[NDArray[np.int6
     return places[known], classes[known]
 
 
-def _are_equal(column: Any, rows: NDArray[np.int64], classes: NDArray[Any], *, fewest: int = _FEWEST) -> bool:
+def _agree(column: Any, rows: NDArray[np.int64], classes: NDArray[Any], fewest: int = _FEWEST) -> float:
+    """Agreement of some rows of a column with the classes beyond chance, from at most 0 to 1."""
     values = _texts(column.take(rows))
     present = values != ""
-    count = int(present.sum())
-    return count >= fewest and int((values == classes)[present].sum()) >= _EQUAL * count
+    values, classes = values[present], classes[present]
+    if len(values) < fewest:
+        return 0.0
+    equal = float((values == classes).mean()) if len(values) else 1.0
+    names, counts = np.unique(classes.astype(str), return_counts=True)
+    by_chance = sum(
+        float((values == name).mean()) * count / len(values)
+        for name, count in zip(names, counts, strict=True)
+    )
+    return 1.0 if equal == 1.0 else (equal - by_chance) / (1 - by_chance)
 
 
 def _texts(column: Any) -> NDArray[Any]:

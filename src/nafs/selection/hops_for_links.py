@@ -30,6 +30,7 @@ from nafs.selection.reduction import reduce
 HEAD_COLUMNS = (256, 128, 64, 32)  # leading directions of the features that the head is fitted with
 HIDDEN = 0.05  # share of the edges in each of the two hidden sets
 DOUBTFUL = 0.6  # AUC on hidden edges below which suggestions are doubtful
+_FEW_FIRST = 10  # hidden edges among the first pairs
 MOST_HIDDEN = 10_000  # edges per set; enough to measure the AUC to a third of a percentage point
 TOLERANCE = 0.002  # AUC by which the chosen number of hops may fall short of the best in a large graph
 
@@ -96,6 +97,8 @@ def choose_for_links(question: Question) -> Choice:
         f"suggestions are ranked by {ranked_by}: {first['head']} of the first {FIRST} pairs are hidden edges "
         f"by the link head, {first['cosine']} by cosine similarity"
     )
+    if max(first.values()) < _FEW_FIRST:
+        reasons.append("hardly any hidden edge comes first, so the first suggestions are uncertain")
     return Choice(
         hops, question.preprocessing, center, tuple(reasons), curve, score, head=head, suggest_by=suggest_by
     )

@@ -2,7 +2,7 @@
 
 A column is weighted by how well it separates edges from other pairs of nodes: neighbours are more alike in it
 than other pairs are. That needs no labels, and a column of noise gets no weight. All blocks are scaled to the
-same mean length first.
+same mean length first. Where no edge joins two nodes with rows, nodes that share a neighbour are compared.
 """
 
 from __future__ import annotations
@@ -69,6 +69,9 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
     lengths = np.array([np.sqrt(block.multiply(block).sum() / max(1, block.shape[0])) for block in blocks])
     weights, scores = np.ones(len(blocks)), np.full(len(blocks), np.nan)
     edges, others = _pairs(graph, seed)
+    described = sum((np.diff(sp.csr_array(block).indptr) for block in blocks), np.zeros(graph.n_nodes)) > 0
+    if not described[edges].all(axis=1).any():
+        edges, others = _two_steps(graph, described, seed)
     if len(edges):
         scores = np.array([_separation(block, edges, others) for block in blocks])
         error = _SURE * np.sqrt(1 / (6 * len(edges)))  # of an AUC of 0.5
@@ -92,6 +95,26 @@ def _pairs(graph: Adjacency, seed: int) -> tuple[NDArray[np.int64], NDArray[np.i
     edges = edges[edges[:, 0] != edges[:, 1]]
     others = np.column_stack([edges[:, 0], rng.permutation(edges[:, 1])])
     return edges, others[others[:, 0] != others[:, 1]]
+
+
+def _two_steps(
+    graph: Adjacency, described: NDArray[np.bool_], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """As :func:`_pairs`, for nodes that share a neighbour, such as items of one buyer."""
+    rng = np.random.default_rng(seed)
+    degrees = np.diff(graph.indptr)
+
+    def step(nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        offsets = (rng.random(len(nodes)) * degrees[nodes]).astype(np.int64)
+        return np.asarray(graph.indices[graph.indptr[nodes] + offsets], np.int64)
+
+    linked = np.flatnonzero(described & (degrees > 0))
+    first = linked[rng.integers(0, max(1, len(linked)), PAIRS if len(linked) else 0)]
+    second = step(step(first))
+    kept = (first != second) & described[second]
+    pairs = np.column_stack([first[kept], second[kept]])
+    others = np.column_stack([pairs[:, 0], rng.permutation(pairs[:, 1])])
+    return pairs, others[others[:, 0] != others[:, 1]]
 
 
 def _separation(block: Any, edges: NDArray[np.int64], others: NDArray[np.int64]) -> float:

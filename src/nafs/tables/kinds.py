@@ -138,7 +138,7 @@ def in_words(date_format: str) -> str:
     'day/month/year hour:minute'
     """
     names = {"%Y": "year", "%y": "year", "%m": "month", "%b": "month", "%B": "month", "%d": "day"}
-    names |= {"%H": "hour", "%I": "hour", "%M": "minute", "%S": "second"}
+    names |= {"%H": "hour", "%I": "hour", "%M": "minute", "%S": "second", "%f": "fraction", "%z": " zone"}
     return re.sub("%.", lambda code: names.get(code[0], code[0]), date_format)
 
 
