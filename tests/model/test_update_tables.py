@@ -318,6 +318,12 @@ class TestFrames:
         assert ring.update(remove_nodes=pd.DataFrame({"Kunde": ["0011", "0012"]})).removed == 2
         assert ring.update(features=pd.DataFrame({"id": ["0004"], "size": [5.0], "age": [7.0]})).new == 0
 
+    def test_with_the_ids_in_the_index(self, ring):
+        rows = pd.DataFrame({"id": ["0003"], "age": ["0007"]}).set_index("id")
+        ring.update(remove_nodes=rows)
+        assert "0003" not in ring.ids
+        assert "0007" in ring.ids
+
     def test_whose_ids_contradict_those_beside_them_are_refused(self, ring):
         row = pd.DataFrame({"id": ["0004"], "age": [7.0], "size": [5.0]})
         with pytest.raises(InputError, match=r"holds other ids \('0004'\) than were passed"):

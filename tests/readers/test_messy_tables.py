@@ -45,6 +45,29 @@ class TestLabelsAmongTheFeatures:
         for graph in both_ways(tmp_path, PEOPLE.assign(status=other), labels):
             assert any("status" in name for name in graph.feature_names)
 
+    @pytest.mark.parametrize("kind", [float, bool, int])
+    def test_are_recognised_in_other_types(self, kind):
+        labels = {node: int(i % 3 == 0) for i, node in enumerate(IDS)}
+        copied = PEOPLE.assign(answer=np.array(list(labels.values())).astype(kind))
+        assert "answer" not in from_edges(RING, copied, labels=labels).feature_names
+        gaps = copied.assign(answer=copied["answer"].astype(float).where(np.arange(N) % 7 > 0))
+        graph = from_edges(RING, gaps, labels=labels)
+        assert not any("answer" in name for name in graph.feature_names)
+
+    def test_frames_of_polars(self):
+        polars = pytest.importorskip("polars")
+        nodes = polars.DataFrame(
+            {"customer": IDS, "city": PEOPLE["city"].tolist(), "status": STATUS.tolist()}
+        )
+        labels = polars.DataFrame({"customer": IDS[:80], "kind": STATUS[:80].tolist()})
+        graph = from_edges(RING, nodes, labels=labels)
+        assert not any("status" in name for name in graph.feature_names)
+
+    def test_few_labels_prove_nothing(self):
+        words = {f"w{i}": RNG.integers(0, 2, N) for i in range(100)}
+        labels = {node: i % 2 for i, node in enumerate(IDS[:6])}
+        assert len(from_edges(RING, PEOPLE[["customer"]].assign(**words), labels=labels).feature_names) == 100
+
     def test_rare_flags_agree_by_chance(self, tmp_path):
         rare = (np.arange(N) % 40 == 0).astype(int)
         labels = pd.DataFrame({"customer": IDS, "fraud": (np.arange(N) % 40 == 7).astype(int)})
@@ -95,10 +118,25 @@ class TestNumbers:
         graph = from_edges(RING, PEOPLE.assign(revenue=values), category=["revenue"])
         assert any(name.startswith("revenue") for name in graph.feature_names)
 
-    @pytest.mark.parametrize("values", [["5%", "10%"], ["1.2.3", "1.2.4"], ["4711", "0815"], ["A1", "B2"]])
+    @pytest.mark.parametrize(
+        "values",
+        [
+            ["5%", "10%"],
+            ["1.2.3", "1.2.4"],
+            ["4711", "0815"],
+            ["A1", "B2"],
+            ["62.01.11", "26.51.66", "01.11.12"],
+        ],
+    )
     def test_other_words_are_categories(self, values):
         graph = from_edges(RING, PEOPLE.assign(grade=np.resize(values, N)))
         assert {f"grade: {value}" for value in values} <= {*graph.feature_names}
+
+    def test_phone_numbers_are_not_decorated(self):
+        phones = [f"926.702.{1000 + i}" for i in range(N)]
+        assert not any(
+            "phone" in name for name in from_edges(RING, PEOPLE.assign(phone=phones)).feature_names
+        )
 
     def test_row_numbers_are_pointed_out(self):
         shuffled = PEOPLE.sample(frac=1, random_state=0).reset_index()
@@ -118,6 +156,11 @@ class TestDates:
         notes = "\n".join(from_edges(RING, PEOPLE.assign(since=dates)).notes)
         assert "written day/month/year" in notes
         assert "could all be" not in notes
+
+    def test_with_two_time_zones(self):
+        dates = [f"0{1 + i % 9}/0{1 + i % 8}/2024 10:00:00+0{1 + i % 2}00" for i in range(N)]
+        notes = "\n".join(from_edges(RING, PEOPLE.assign(since=dates)).notes)
+        assert "since: date" in notes
 
     def test_with_years_of_two_digits(self):
         dates = [f"{1 + i % 28:02}.{1 + i % 12:02}.{10 + i % 9}" for i in range(N)]

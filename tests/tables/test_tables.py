@@ -202,7 +202,9 @@ def test_rows_of_one_kind_of_nodes_are_compared_where_they_share_a_neighbor():
     rows[np.arange(200, 260), kind] = 1
     noise = np.zeros((260, 1))
     noise[200:, 0] = rng.normal(size=60)
-    weights = balance([sp.csr_array(rows), sp.csr_array(noise)], graph)
-    assert weights.informative
-    assert weights.scores[0] > 0.8
-    assert weights.factors[1] < 0.1 * weights.factors[0]
+    directed = read_adjacency(matrix, directed=True)
+    for adjacency in (graph, directed, read_adjacency(matrix.T, directed=True)):
+        weights = balance([sp.csr_array(rows), sp.csr_array(noise)], adjacency)
+        assert weights.informative
+        assert weights.scores[0] > 0.8
+        assert weights.factors[1] < 0.1 * weights.factors[0]

@@ -208,12 +208,14 @@ class ClusterSearch:
         """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
         chosen = self._some_hops()
         n_rows = len(chosen[0].rows)
-        if self.sample is not None:  # each node is followed by a neighbor, so parts have edges
-            places = [np.arange(top, top + ROWS) for top in range(0, n_rows - ROWS + 1, ROWS)][:PARTS]
-        elif n_rows > ROWS:
-            places = [np.sort(np.random.default_rng(seed).choice(n_rows, ROWS, replace=False))]
-        else:
+        rng = np.random.default_rng(seed)
+        if n_rows <= ROWS:
             places = [np.arange(n_rows)]
+        elif self.sample is None:
+            places = [np.sort(rng.choice(n_rows, ROWS, replace=False))]
+        else:  # with a graph, each node is followed by a neighbor, so parts have edges
+            order = np.arange(n_rows) if self._edges is not None else rng.permutation(n_rows)
+            places = [order[top : top + ROWS] for top in range(0, n_rows - ROWS + 1, ROWS)][:PARTS]
         parts = [
             Part(
                 [Directions(one.rows[rows], one.sizes, one.axes) for one in chosen],

@@ -146,6 +146,8 @@ def as_arrow(values: Any, where: str) -> Any:
         if pa.types.is_string(array.type):  # 32-bit offsets may not reach over all chunks
             array = array.cast(pa.large_string())
         array = array.combine_chunks()
+    if pa.types.is_string_view(array.type):  # of polars; few functions know it
+        array = array.cast(pa.large_string())
     return array
 
 

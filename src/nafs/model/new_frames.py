@@ -27,7 +27,7 @@ def ids_of(nodes: Any, known: Any, id_name: str | None) -> Any:
         return nodes
     table, index = with_index(table_of(nodes, "remove_nodes"), "remove_nodes")
     names = without_index(table.column_names, index)
-    wanted = names[0] if len(names) == 1 else id_name if id_name in names else None
+    wanted = names[0] if len(names) == 1 and index is None else id_name if id_name in names else None
     key = choose_id(names, lambda name: table[name], known, index=index, wanted=wanted, where="remove_nodes")
     return whole_like(id_column(table[key], "remove_nodes"), known)
 
@@ -51,7 +51,7 @@ def features_of(features: Any, known: Any, columns: Sequence[str] | None, id_nam
                 Parameter("features"), " must be a pair (ids, rows), or a frame with a column of ids"
             )
         ids, rows = features
-        _refuse_other_ids(ids, rows, id_name)
+        _refuse_other_ids(ids, rows, columns or (), id_name)
         return ids, rows
     table, index = with_index(table_of(features, "features"), "features")
     names = [name for name in without_index(table.column_names, index) if name not in (columns or ())]
@@ -66,15 +66,18 @@ def features_of(features: Any, known: Any, columns: Sequence[str] | None, id_nam
     return whole_like(id_column(table[key], "features"), known), table.select(chosen)
 
 
-def _refuse_other_ids(ids: Any, rows: Any, id_name: str | None) -> None:
+def _refuse_other_ids(ids: Any, rows: Any, columns: Sequence[str], id_name: str | None) -> None:
     """Raise if the rows have a column of ids that differs from the ids that were passed beside them."""
     if not is_frame(rows):
         return
     table, passed = table_of(rows, "features"), id_column(ids, "features")
     for name in table.column_names:
-        if name != id_name and name.lower() not in USUAL_IDS:
+        if name in columns or (name != id_name and name.lower() not in USUAL_IDS):
             continue
-        held = whole_like(id_column(table[name], "features"), passed)
+        try:
+            held = whole_like(id_column(table[name], "features"), passed)
+        except (ValueError, TypeError):  # no ids, and not used
+            continue
         if len(held) == len(passed) and held.cast("large_string") != passed.cast("large_string"):
             raise InputError(
                 Parameter("features"),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.graph.ids import positions
+from nafs.graph.ids import as_arrow, positions
 from nafs.graph.node_columns import listed
 from nafs.graph.spellings import whole_like
 from nafs.readers.join import NodeTable
@@ -16,6 +16,8 @@ from nafs.readers.join import NodeTable
 _SAME = 0.98  # agreement beyond chance (Cohen's kappa) from which on a column repeats the labels
 _SAME_NAME = 0.5  # if it also has the name of the labels
 _FEWEST = 5  # labelled rows that have to be compared
+_MOST = 0.5  # of the labelled rows, which have to have a value
+_CHANCE = 1e-3  # probability from which on equal values may be chance
 _MOST_LABELS = 10_000  # compared
 _MOST_COLUMNS = 200  # compared; in wider tables, names alone count
 
@@ -76,10 +78,10 @@ def _repeated(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str
     if len(others) <= _MOST_COLUMNS:
         sample = columns.first_rows(others)
         early = rows < sample.num_rows
-        likely = [name for name in others if _agree(sample[name], rows[early], classes[early], 0) > _SAME]
+        likely = [name for name in others if _agree(sample[name], rows[early], classes[early]) > _SAME]
     return [
-        *(name for name in called if _agree(columns.load(name), rows, classes) > _SAME_NAME),
-        *(name for name in likely if _agree(columns.load(name), rows, classes) > _SAME),
+        *(name for name in called if _repeats(columns.load(name), rows, classes, _SAME_NAME)),
+        *(name for name in likely if _repeats(columns.load(name), rows, classes, _SAME, len(others))),
     ]
 
 
@@ -92,22 +94,42 @@ def _labelled_rows(nodes: NodeTable, labels: NodeTable) -> tuple[NDArray[np.int6
     return places[known], classes[known]
 
 
-def _agree(column: Any, rows: NDArray[np.int64], classes: NDArray[Any], fewest: int = _FEWEST) -> float:
+def _agree(column: Any, rows: NDArray[np.int64], classes: NDArray[Any]) -> float:
     """Agreement of some rows of a column with the classes beyond chance, from at most 0 to 1."""
-    values = _texts(column.take(rows))
-    present = values != ""
-    values, classes = values[present], classes[present]
-    if len(values) < fewest:
-        return 0.0
-    equal = float((values == classes).mean()) if len(values) else 1.0
-    names, counts = np.unique(classes.astype(str), return_counts=True)
-    by_chance = sum(
-        float((values == name).mean()) * count / len(values)
-        for name, count in zip(names, counts, strict=True)
-    )
+    equal, by_chance, _ = _compared(column, rows, classes)
     return 1.0 if equal == 1.0 else (equal - by_chance) / (1 - by_chance)
 
 
+def _repeats(
+    column: Any, rows: NDArray[np.int64], classes: NDArray[Any], enough: float, n_columns: int = 1
+) -> bool:
+    """Whether a column agrees with the classes in most labelled rows, and hardly by chance."""
+    equal, by_chance, count = _compared(column, rows, classes)
+    if count < max(_FEWEST, _MOST * len(rows)) or n_columns * by_chance**count > _CHANCE:
+        return False
+    return (equal - by_chance) / (1 - by_chance) > enough
+
+
+def _compared(column: Any, rows: NDArray[np.int64], classes: NDArray[Any]) -> tuple[float, float, int]:
+    """The share of equal values, the share by chance, and the number of values that are not missing."""
+    values = _texts(as_arrow(column, "").take(rows))
+    present = values != ""
+    values, classes = values[present], classes[present]
+    count = len(values)
+    if not count:
+        return 1.0, 1.0, 0
+    names, counts = np.unique(classes.astype(str), return_counts=True)
+    shares = [(values == name).mean() * times / count for name, times in zip(names, counts, strict=True)]
+    return float((values == classes).mean()), float(sum(shares)), count
+
+
 def _texts(column: Any) -> NDArray[Any]:
-    """Values as text without blanks around them, empty where missing."""
-    return np.array(["" if value is None else str(value).strip() for value in column.to_pylist()], object)
+    """Values as text, empty where missing; 1, 1.0 and true are the same, as for labels."""
+    return np.array([_text(value) for value in column.to_pylist()], object)
+
+
+def _text(value: Any) -> str:
+    if value is None or value != value:  # noqa: PLR0124 - NaN differs from itself
+        return ""
+    text = str(value).strip()
+    return {"true": "1", "false": "0"}.get(text.lower(), text.removesuffix(".0"))

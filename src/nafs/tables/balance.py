@@ -71,7 +71,8 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
     edges, others = _pairs(graph, seed)
     described = sum((np.diff(sp.csr_array(block).indptr) for block in blocks), np.zeros(graph.n_nodes)) > 0
     if not described[edges].all(axis=1).any():
-        edges, others = _two_steps(graph, described, seed)
+        shared = _two_steps(graph, described, seed)
+        edges, others = shared if len(shared[0]) else (edges, others)
     if len(edges):
         scores = np.array([_separation(block, edges, others) for block in blocks])
         error = _SURE * np.sqrt(1 / (6 * len(edges)))  # of an AUC of 0.5
@@ -101,12 +102,14 @@ def _two_steps(
     graph: Adjacency, described: NDArray[np.bool_], seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """As :func:`_pairs`, for nodes that share a neighbour, such as items of one buyer."""
-    rng = np.random.default_rng(seed)
-    degrees = np.diff(graph.indptr)
+    rng, n = np.random.default_rng(seed), graph.n_nodes
+    stored = sp.csr_array((np.ones(graph.n_stored, np.int8), graph.indices, graph.indptr), shape=(n, n))
+    both = sp.csr_array(stored + stored.T) if graph.directed else stored
+    degrees = np.diff(both.indptr)
 
     def step(nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         offsets = (rng.random(len(nodes)) * degrees[nodes]).astype(np.int64)
-        return np.asarray(graph.indices[graph.indptr[nodes] + offsets], np.int64)
+        return np.asarray(both.indices[both.indptr[nodes] + offsets], np.int64)
 
     linked = np.flatnonzero(described & (degrees > 0))
     first = linked[rng.integers(0, max(1, len(linked)), PAIRS if len(linked) else 0)]

@@ -23,7 +23,7 @@ _DIFFERENT = 0.95  # from this share of distinct values on, single words count a
 _NUMERIC, _DATE = "numeric", "datetime"  # skrub's names
 _DATES = re.compile(  # with a year, first or last
     r"(19|20)\d\d([-/. ])\d{1,2}\2\d{1,2}\b.*|\d{1,2}([-/. ])\d{1,2}\3(19|20)\d\d\b.*"
-    r"|\d\d([/.])\d\d\5\d\d"
+    r"|(0[1-9]|[12]\d|3[01])([/.])(0[1-9]|[12]\d|3[01])\6\d\d"
     r"|.*\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b[ .,]*(\d{1,2}[ .,]+)?(19|20)\d\d\b.*",
     re.IGNORECASE,
 )
@@ -151,7 +151,9 @@ def other_reading(column: Any, date_format: str) -> str | None:
         return None
     dates = column.drop_null().to_pandas()
     dates = dates[[str(value).strip().lower() not in MISSING_MARKS for value in dates]]
-    readings = [pd.to_datetime(dates, format=how, errors="coerce") for how in (date_format, swapped)]
+    readings = [
+        pd.to_datetime(dates, format=how, errors="coerce", utc=True) for how in (date_format, swapped)
+    ]
     if readings[1].isna().any() or (readings[0] == readings[1]).all():
         return None
     return swapped
