@@ -318,6 +318,16 @@ class TestFrames:
         assert ring.update(remove_nodes=pd.DataFrame({"Kunde": ["0011", "0012"]})).removed == 2
         assert ring.update(features=pd.DataFrame({"id": ["0004"], "size": [5.0], "age": [7.0]})).new == 0
 
+    def test_name_their_ids_by_a_header_if_several_columns_may_hold_them(self, ring):
+        twins = pd.DataFrame({"one": ["0003"], "two": ["0004"], "age": [1.0], "size": [2.0]})
+        with pytest.raises(InputError, match="name the right column with the header 'id'"):
+            ring.update(features=twins)
+        assert ring.update(features=twins.rename(columns={"two": "id"})).changed == 1
+
+    def test_that_lack_a_column_are_refused(self, ring):
+        with pytest.raises(InputError, match="lack 'size', which the model was built from"):
+            ring.update(features=pd.DataFrame({"id": ["0003"], "age": [1.0]}))
+
     def test_with_the_ids_in_the_index(self, ring):
         rows = pd.DataFrame({"id": ["0003"], "age": ["0007"]}).set_index("id")
         ring.update(remove_nodes=rows)

@@ -33,6 +33,11 @@ class TestLabelsAmongTheFeatures:
             assert any("'status' repeats the labels and is not used" in note for note in graph.notes)
             assert int(graph.labels.known.sum()) == 80
 
+    def test_are_not_used_where_nothing_else_is_left(self, tmp_path):
+        labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
+        for graph in both_ways(tmp_path, labels, labels, missing="zeros"):
+            assert graph.features is None
+
     def test_are_used_if_the_user_says_so(self, tmp_path):
         labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
         nodes = PEOPLE.assign(status=STATUS)
@@ -146,21 +151,23 @@ class TestNumbers:
 
 
 class TestDates:
-    def test_that_can_be_read_in_two_ways(self):
-        dates = [f"01/{1 + i % 12:02}/20{10 + i % 9}" for i in range(N)]
+    @pytest.mark.parametrize(
+        ("written", "note", "doubtful"),
+        [
+            (
+                "01/{month:02}/2024",
+                "'since' are read as month/day/year, but could all be day/month/year",
+                True,
+            ),
+            ("{day:02}/{month:02}/2024", "written day/month/year", False),
+            ("{month:02}/{month:02}/2024 10:00:00+0{zone}00", "since: date", False),
+        ],
+    )
+    def test_are_read_in_one_format_which_is_named(self, written, note, doubtful):
+        dates = [written.format(day=1 + i % 28, month=1 + i % 12, zone=1 + i % 2) for i in range(N)]
         notes = "\n".join(from_edges(RING, PEOPLE.assign(since=dates)).notes)
-        assert "'since' are read as month/day/year, but could all be day/month/year too" in notes
-
-    def test_that_can_be_read_in_one_way(self):
-        dates = [f"{1 + i % 28:02}/{1 + i % 12:02}/20{10 + i % 9}" for i in range(N)]
-        notes = "\n".join(from_edges(RING, PEOPLE.assign(since=dates)).notes)
-        assert "written day/month/year" in notes
-        assert "could all be" not in notes
-
-    def test_with_two_time_zones(self):
-        dates = [f"0{1 + i % 9}/0{1 + i % 8}/2024 10:00:00+0{1 + i % 2}00" for i in range(N)]
-        notes = "\n".join(from_edges(RING, PEOPLE.assign(since=dates)).notes)
-        assert "since: date" in notes
+        assert note in notes
+        assert ("could all be" in notes) == doubtful
 
     def test_with_years_of_two_digits(self):
         dates = [f"{1 + i % 28:02}.{1 + i % 12:02}.{10 + i % 9}" for i in range(N)]
@@ -187,15 +194,28 @@ def test_an_embedding_is_no_edge_list(tmp_path):
 
 
 def test_ids_that_are_written_in_two_ways_are_pointed_out(tmp_path):
-    (tmp_path / "e.csv").write_text("source,target\n1.0,2\n2.0,3\n3.0,X4\n1.0,3\n")
-    notes = read_graph(tmp_path / "e.csv").notes
-    assert any("2 ids are written in two ways, such as '2' and '2.0'" in note for note in notes)
+    edges = pd.DataFrame({"source": ["1.0", "2.0", "3.0", "1.0"], "target": ["2", "3", "X4", "3"]})
+    edges.to_csv(tmp_path / "e.csv", index=False)
+    edges.to_parquet(tmp_path / "e.parquet")
+    graphs = [from_edges(edges), *(read_graph(tmp_path / name) for name in ("e.csv", "e.parquet"))]
+    for graph in graphs:
+        hints = [
+            note for note in graph.notes if "2 ids are written in two ways, such as '2' and '2.0'" in note
+        ]
+        assert len(hints) == 1
 
 
-def test_columns_that_differ_in_capitals_are_named(tmp_path):
-    (tmp_path / "e.csv").write_text("source,target,Source\na,b,c\n")
-    with pytest.raises(InputError, match="'source' and 'Source', alike but for capitals"):
-        read_graph(tmp_path / "e.csv")
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("a,b,a", "column 'a' twice"),
+        ("source,target,Source", "'source' and 'Source', alike but for capitals"),
+    ],
+)
+def test_columns_of_the_same_name_are_named(tmp_path, header, message):
+    (tmp_path / "e.csv").write_text(f"{header}\nx,y,z\n")
+    with pytest.raises(InputError, match=message):
+        read_graph(tmp_path / "e.csv", header=True)
 
 
 def test_columns_without_effect_are_pointed_out():

@@ -21,9 +21,9 @@ from nafs.cli.options import (
 from nafs.cli.reading import Edges, Reading, read, say_if_structural
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import Embedding, embed
-from nafs.embedding.unknown_ids import rows_of
 from nafs.graph import Graph
 from nafs.graph.ids import positions
+from nafs.graph.unknown_ids import rows_of
 from nafs.links.scores import MEANINGS
 from nafs.similarity.suggestions import has_edges
 

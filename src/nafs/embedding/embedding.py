@@ -18,9 +18,9 @@ from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.answers import Classification, Clusters, classify, clusters_of, warn_if_fewer
 from nafs.clustering import ClusterSearch
-from nafs.embedding.unknown_ids import rows_of
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy, positions
+from nafs.graph.unknown_ids import rows_of
 from nafs.links import LinkHead
 from nafs.links.head import NUMBERS
 from nafs.readers.anything import as_graph

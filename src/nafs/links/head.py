@@ -9,7 +9,7 @@ the head would mostly learn that hubs have many links.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -87,6 +87,10 @@ class PairNumbers:
         values[:, numbers.index("local cosine")] = 2 * centred - usual
         return values
 
+    def of_each(self, groups: Sequence[Pairs]) -> list[NDArray[np.float64]]:
+        """As :meth:`of`, for several groups of pairs at once."""
+        return np.split(self.of(np.concatenate(groups)), np.cumsum([len(group) for group in groups])[:-1])
+
     def _block(self, pairs: Pairs) -> NDArray[np.float64]:
         first, second = pairs[:, 0], pairs[:, 1]
         a, b = (self.matrix[ends].astype(np.float64) for ends in (first, second))
@@ -148,8 +152,7 @@ class LinkHead:
         -------
         LinkHead
         """
-        groups = (edges, uniform, by_degree)
-        return cls.fit_values(*(numbers.of(group) for group in groups))
+        return cls.fit_values(*numbers.of_each((edges, uniform, by_degree)))
 
     @classmethod
     def fit_values(

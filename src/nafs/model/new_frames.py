@@ -8,7 +8,15 @@ from typing import Any
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.ids import id_column
 from nafs.graph.label_tables import is_frame
-from nafs.graph.node_columns import USUAL_IDS, choose_id, listed_values, table_of, with_index, without_index
+from nafs.graph.node_columns import (
+    USUAL_IDS,
+    Index,
+    choose_id,
+    listed_values,
+    table_of,
+    with_index,
+    without_index,
+)
 from nafs.graph.spellings import whole_like
 from nafs.readers.frames import listed_edges
 
@@ -27,8 +35,8 @@ def ids_of(nodes: Any, known: Any, id_name: str | None) -> Any:
         return nodes
     table, index = with_index(table_of(nodes, "remove_nodes"), "remove_nodes")
     names = without_index(table.column_names, index)
-    wanted = names[0] if len(names) == 1 and index is None else id_name if id_name in names else None
-    key = choose_id(names, lambda name: table[name], known, index=index, wanted=wanted, where="remove_nodes")
+    only = names[0] if len(names) == 1 and index is None else None
+    key = _id_column(table, names, index, known, only or id_name, "remove_nodes")
     return whole_like(id_column(table[key], "remove_nodes"), known)
 
 
@@ -54,16 +62,26 @@ def features_of(features: Any, known: Any, columns: Sequence[str] | None, id_nam
         _refuse_other_ids(ids, rows, columns or (), id_name)
         return ids, rows
     table, index = with_index(table_of(features, "features"), "features")
-    names = [name for name in without_index(table.column_names, index) if name not in (columns or ())]
-    wanted = id_name if id_name in names else None
-    key = choose_id(
-        names, lambda name: table[name], known, index=index, wanted=wanted, where="features", others=True
-    )
-    chosen = [name for name in table.column_names if name != key] if columns is None else list(columns)
-    missing = [name for name in chosen if name not in table.column_names]
-    if missing:
-        raise InputError(Parameter("features"), f": there is no column {missing[0]!r}")
-    return whole_like(id_column(table[key], "features"), known), table.select(chosen)
+    names = without_index(table.column_names, index)
+    others = [name for name in names if name not in (columns or ())]
+    key = _id_column(table, others, index, known, id_name, "features")
+    rows = table.select([name for name in names if name != key])
+    return whole_like(id_column(table[key], "features"), known), rows
+
+
+def _id_column(
+    table: Any, names: Sequence[str], index: Index | None, known: Any, wanted: str | None, where: str
+) -> str:
+    """The column of the ids, which may be called as in the model's own table, or have any usual name."""
+    wanted = wanted if wanted in names else None
+    try:
+        return choose_id(
+            names, lambda name: table[name], known, index=index, wanted=wanted, where=where, others=True
+        )
+    except InputError as error:
+        if error.parameter != "id_column":
+            raise
+        raise InputError(error.render(lambda _: "the header 'id'")) from None  # updates have no such option
 
 
 def _refuse_other_ids(ids: Any, rows: Any, columns: Sequence[str], id_name: str | None) -> None:

@@ -13,7 +13,8 @@ from nafs._support.errors import InputError, Parameter
 from nafs.graph.adjacency import Adjacency, Merging, merge_edges
 from nafs.graph.ids import id_column, is_text, positions, same_kind
 from nafs.graph.node_columns import listed_values
-from nafs.graph.spellings import difference, other_spellings
+from nafs.graph.spellings import difference
+from nafs.graph.unknown_ids import meant
 from nafs.model.neighbors import NeighborLists, Pairs
 from nafs.readers.summary import edges_line
 
@@ -37,14 +38,15 @@ class Nodes:
 
     def refuse_unknown(self, places: NDArray[np.int64], wanted: Any, parameter: str) -> None:
         """Raise if nodes do not exist, naming their ids."""
+        import pyarrow as pa
+
         known = places >= 0
         known[known] = self.alive[places[known]]
         if not known.all():
             unknown = wanted.take(np.flatnonzero(~known)).unique()
             count = "unknown id" if len(unknown) == 1 else f"{len(unknown):,} unknown ids:"
-            meant = other_spellings(str(unknown[0].as_py()), self.ids)
-            hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
-            raise InputError(Parameter(parameter), f": {count} {listed_values(unknown)}{hint}")
+            hint = meant(str(unknown[0].as_py()), self.ids.filter(pa.array(self.alive)))
+            raise InputError(Parameter(parameter), f": {count} {listed_values(unknown)}; {hint}")
 
 
 @dataclass(frozen=True, eq=False)

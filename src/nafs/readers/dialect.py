@@ -75,11 +75,12 @@ def judge(
     names = tuple(name.strip() or f"column{i + 1}" for i, name in enumerate(table[0]))
     lower: dict[str, str] = {}
     for name in names:
-        before = lower.setdefault(name.lower(), name)
-        if before is not name:
+        before = lower.get(name.lower())
+        if before is not None:
             both = f"columns {before!r} and {name!r}, alike but for capitals"
             twice = f"column {name!r} twice" if before == name else both
             raise InputError(f"{where}: the header names the {twice}; rename one")
+        lower[name.lower()] = name
     blank = frozenset(name for name, written in zip(names, table[0], strict=True) if not written.strip())
     return Dialect(delimiter, first, True, names, blank, trim, comments)
 

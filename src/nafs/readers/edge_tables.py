@@ -8,8 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nafs._support.errors import InputError, Parameter
-from nafs.graph.ids import positions
-from nafs.graph.node_columns import listed
+from nafs.graph.node_columns import listed, without_index
 from nafs.readers.edges import BadEdgeError, Edges, PerhapsHeader, RowsRead, number_edges
 from nafs.readers.evidence import MEASUREMENT
 from nafs.readers.roles import EdgeColumns, edge_columns
@@ -35,8 +34,8 @@ def read_edges(
             again = Table(path, replace(options, header=True))
             table = again if set(named) <= set(again.columns) else table
     names = table.columns
-    if table.index is not None and not table.index.named and len(names) > 2:
-        names = [name for name in names if name != table.index.column]
+    if table.index is not None and not table.index.named and len(without_index(names, table.index)) > 1:
+        names = without_index(names, table.index)
     lists = [name for name in names if not table.text and table.kinds[name].endswith("]")]
     names = [name for name in names if name not in lists]
     if lists and len(names) < 2:
@@ -48,7 +47,7 @@ def read_edges(
     if table.text and len(edges.sources):
         if options.id_type == "auto":
             _refuse_measurements(edges, path)
-        edges.notes += _perhaps_comments(edges, path) + _perhaps_the_same(edges, path)
+        edges.notes += _perhaps_comments(edges, path)
         if table.named:
             _refuse_second_header(edges, roles, path)
         elif options.header is None:
@@ -119,25 +118,6 @@ def _perhaps_comments(edges: Edges, where: str) -> list[str]:
         return []
     return [
         f"{where}: the id {odd[0].as_py()!r} looks like a comment; only lines above the first row are skipped"
-    ]
-
-
-def _perhaps_the_same(edges: Edges, where: str) -> list[str]:
-    """A note if some ids are written both as 1.0 and as 1."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_large_string(edges.ids.type):
-        return []
-    fractions = edges.ids.filter(pc.ends_with(edges.ids, ".0"))
-    whole = pc.utf8_slice_codeunits(fractions, 0, -2)
-    both = np.flatnonzero(positions(edges.ids, whole) >= 0)
-    if not len(both):
-        return []
-    first = whole[int(both[0])].as_py()
-    return [
-        f"{where}: {len(both):,} ids are written in two ways, such as {first!r} and '{first}.0', and are "
-        "different nodes; write them alike if they are the same"
     ]
 
 

@@ -18,7 +18,7 @@ from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency
 from nafs.graph.adjacency import MAX_NODES, SMALLEST, Merging, merge_edges
 from nafs.graph.features import LARGEST
-from nafs.graph.ids import BLANKS, blanks_line, blanks_note, id_column
+from nafs.graph.ids import BLANKS, blanks_line, blanks_note, id_column, positions
 from nafs.graph.numbers import numbers_of
 from nafs.graph.spellings import POINT_ZERO, whole_note
 from nafs.readers.database import Bounds, duckdb_connection
@@ -195,8 +195,28 @@ def number_edges(
     if len(ids) > MAX_NODES:
         raise InputError(f"{where}: at most {MAX_NODES} nodes are supported; found {len(ids)} different ids")
     edges = Edges(id_column(ids, f"{where}: ids"), sources, targets, weights, notes, bounds)
+    edges.notes += _written_twice(edges.ids, where)
     check_weights(edges, where)
     return edges
+
+
+def _written_twice(ids: Any, where: str) -> list[str]:
+    """A note if some ids are written both as 1.0 and as 1."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_large_string(ids.type):
+        return []
+    fractions = ids.filter(pc.ends_with(ids, ".0"))
+    whole = pc.utf8_slice_codeunits(fractions, 0, -2)
+    both = np.flatnonzero(positions(ids, whole) >= 0)
+    if not len(both):
+        return []
+    first = whole[int(both[0])].as_py()
+    return [
+        f"{where}: {len(both):,} ids are written in two ways, such as {first!r} and '{first}.0', and are "
+        "different nodes; write them alike if they are the same"
+    ]
 
 
 def _cast_ids(duck: Any, kinds: dict[str, str], where: str, *, as_text: bool) -> str:

@@ -137,9 +137,12 @@ def read_graph(
             table = read_table(ignore)
             names = table.ids if renames and table is not None and not table.numbered else known
             separate = _labels(label_path, options, names, id_column, label_column, progress)
+
+            def read_without(repeated: Sequence[str]) -> NodeTable | None:
+                return read_table([*ignore, *repeated])
+
             chosen = {*ignore, *text, *category}
-            again = lambda more: read_table([*ignore, *more])  # noqa: E731
-            return _without_labels(table, separate, node_path, options, chosen, again), separate
+            return _without_labels(table, separate, node_path, options, chosen, read_without), separate
 
         table = not (Path(path).is_dir() or path.lower().endswith(_GRAPHML) or is_matrix(path))
         if not table and not (source is None and target is None and weight is None):

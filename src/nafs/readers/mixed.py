@@ -25,10 +25,10 @@ from nafs.tables.new_values import refuse_unreadable
 MOST_LINES = 12  # columns that a note describes
 _MOST_NAMED = 40  # ignored columns that a note names besides
 _COMMAS = re.compile(r"[+-]?\d[\d.']*(,\d+)?")
-_SIGN = r"([€$£¥]|EUR|USD|GBP|CHF)?"
+_SIGN = "([€$£¥]|EUR|USD|GBP|CHF)?"
+_THOUSANDS = r"(\.\d{3})+(,\d+)?|(,\d{3})+(\.\d+)?|('\d{3})+([.,]\d+)?"
 _DECORATED = re.compile(  # a number with a currency, a percent sign or separators between thousands
-    rf"{_SIGN}\s?[+-]?(\d{{1,3}}((\.\d{{3}})+(,\d+)?|(,\d{{3}})+(\.\d+)?|('\d{{3}})+([.,]\d+)?)|\d+([.,]\d+)?)\s?(%|{_SIGN})",
-    re.IGNORECASE,
+    rf"{_SIGN}\s?[+-]?(\d{{1,3}}({_THOUSANDS})|\d+([.,]\d+)?)\s?(%|{_SIGN})", re.IGNORECASE
 )
 _MANY = 40  # different decorated numbers; fewer are a category
 _HARDLY = 0.005  # a weight that is shown as 0.00

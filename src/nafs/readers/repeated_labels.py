@@ -50,10 +50,8 @@ def without_repeated_labels(
     """
     if nodes is None:
         return None
-    own = {nodes.key, nodes.label}
-    repeated = _repeated(
-        columns._replace(names=[name for name in columns.names if name not in own]), nodes, labels
-    )
+    features = [name for name in columns.names if name not in (nodes.key, nodes.label)]
+    repeated = _repeated(columns._replace(names=features), nodes, labels)
     if not repeated:
         return nodes
     nodes = read_without(repeated)
@@ -75,7 +73,7 @@ def _repeated(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str
     called = [name for name in columns.names if labels.label and name.casefold() == labels.label.casefold()]
     others = [name for name in columns.names if name not in called]
     likely = []
-    if len(others) <= _MOST_COLUMNS:
+    if 0 < len(others) <= _MOST_COLUMNS:
         sample = columns.first_rows(others)
         early = rows < sample.num_rows
         likely = [name for name in others if _agree(sample[name], rows[early], classes[early]) > _SAME]

@@ -128,7 +128,7 @@ def _fit_head(
             continue
         ((_, matrix),) = sweep
         numbers = PairNumbers(visible, matrix)
-        values = [numbers.of(group) for group in groups]
+        values = numbers.of_each(groups)
         halves = (split.validation, split.validation_none, split.validation_hard)  # first in each group
         half = LinkHead.fit_values(
             *(all_of[: len(part)] for all_of, part in zip(values, halves, strict=True))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.errors import MissingExtraError
+from nafs.graph.labels import MARKS, PERHAPS_MARKS
 
 _FEW = 40  # number of distinct values; columns with fewer are categories
 _WORDS = 1.5  # words per value on average; columns with more are text
@@ -29,18 +30,7 @@ _DATES = re.compile(  # with a year, first or last
 )
 _TRUTH = {"true": "1", "false": "0"}
 ZERO_PADDED = r"0[0-9]+"  # a code rather than a number
-MISSING_MARKS = (
-    "",
-    "na",
-    "n/a",
-    "#n/a",
-    "<na>",
-    "nan",
-    "null",
-    "none",
-    "-",
-    "?",
-)  # of missing numbers and dates
+MISSING_MARKS = (*MARKS, *PERHAPS_MARKS)  # of missing numbers and dates
 
 
 @dataclass(frozen=True)

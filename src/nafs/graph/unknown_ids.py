@@ -21,7 +21,7 @@ def rows_of(keys: Sequence[Any], ids: Any) -> NDArray[np.int64]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nafs.embedding.unknown_ids import rows_of
+    >>> from nafs.graph.unknown_ids import rows_of
     >>> rows_of(["bob"], pa.array(["ann", "bob"]))
     array([1])
     """
@@ -30,11 +30,12 @@ def rows_of(keys: Sequence[Any], ids: Any) -> NDArray[np.int64]:
     places = positions(ids, whole_like(id_column([str(key) for key in keys]), ids))
     for key, place in zip(keys, places, strict=True):
         if place < 0:
-            raise InputError(f"unknown id {key!r}; {_meant(str(key), ids)}")
+            raise InputError(f"unknown id {key!r}; {meant(str(key), ids)}")
     return places
 
 
-def _meant(key: str, ids: Any) -> str:
+def meant(key: str, ids: Any) -> str:
+    """What to say of an unknown id: those that may be meant."""
     spellings = other_spellings(key, ids) if is_text(ids) else []
     if spellings:
         return f"did you mean {' or '.join(map(repr, spellings))}?"
@@ -59,7 +60,7 @@ def closest_ids(key: str, ids: Any) -> list[str]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nafs.embedding.unknown_ids import closest_ids
+    >>> from nafs.graph.unknown_ids import closest_ids
     >>> closest_ids("an", pa.array(["ann", "bob", "joan"]))
     ['ann', 'joan']
     """
