@@ -25,18 +25,21 @@ from numpy.typing import NDArray
 from nafs import Graph
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
+from nafs.clustering.consensus import _Winner
 from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.edges import Table, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.joint_mixture import columns_for
 from nafs.clustering.kmeans import explained_variance
+from nafs.clustering.own_features import OwnFeatures
 from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import HALVES, data_of, present
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SEEDS = 3
-AUTO = "agreement^4 x assortativity^4 x variance^2, joint mixture (auto)"
+JOINT = "agreement^4 x assortativity^4 x variance^2, joint mixture"
+AUTO = "joint, then own features (auto)"
 BEFORE = "last step: mixture at one number of hops (before)"
 
 Labels = NDArray[np.int64]
@@ -77,6 +80,7 @@ class Vote:
     powers: Powers = (4, 4, 2)
     edge_rating: Callable[[Table], float] = assortativity_of
     other_heads: bool = False
+    outliers: bool = False
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
@@ -91,10 +95,11 @@ class Vote:
             labels = shares.argmax(axis=1)
             table = edges.table(labels, self.count)
             together = float(np.mean([rand_index(labels, other, self.count) for other in candidates]))
-            votes.append((shares, together, modularity_of(table), assortativity_of(table)))
-        (even, *_), (uneven, *_) = votes
-        stable = votes[1][1] * votes[1][2] > votes[0][1] * votes[0][2]
-        return uneven if stable and votes[1][1] >= votes[0][1] and votes[1][3] >= votes[0][3] else even
+            votes.append(_Winner(shares, together, assortativity_of(table), modularity_of(table)))
+        even, uneven = votes
+        others = self.candidates[self.heads != "absorbed"]
+        alike = float(np.mean([rand_index(uneven.labels, other, self.count) for other in others]))
+        return (uneven if uneven.beats(even, 1.0 if self.outliers else alike) else even).shares
 
     @cached_property
     def labels(self) -> Labels:
@@ -153,6 +158,19 @@ def joint(
     logs = logs.astype(points.dtype)
     model = fit_mixture(points, votes.labels, votes.count, steps, logs)
     return np.asarray((model.scores(points).T + logs).argmax(axis=0))
+
+
+def own_features(votes: Vote, weight: float) -> Labels:
+    """The joint mixture, and then each node's features before smoothing, where none is negative."""
+    points = votes.all_embeddings(3, 4)
+    logs = np.log(votes.shares.T + 0.02).astype(points.dtype)
+    scores = fit_mixture(points, votes.labels, votes.count, 3, logs).scores(points).T + logs
+    own = votes.search._own
+    if own is not None:
+        sample = votes.search.sample
+        features = own.features if sample is None else own.features.take(sample)
+        scores, _ = OwnFeatures(features, weight).refine(scores)
+    return np.asarray(scores.argmax(axis=0))
 
 
 def without_sizes(votes: Vote) -> Labels:
@@ -268,7 +286,7 @@ def block_likelihood(table: Table) -> float:
 
 
 WEIGHTS: dict[str, dict[str, Any]] = {
-    AUTO: {},
+    JOINT: {},
     "votes: agreement^4 x assortativity^4": {"powers": (4, 4, 0)},
     "votes: agreement^4": {"powers": (4, 0, 0)},
     "votes: agreement^4 x variance^2": {"powers": (4, 0, 2)},
@@ -280,6 +298,7 @@ WEIGHTS: dict[str, dict[str, Any]] = {
         "edge_rating": block_likelihood,
     },
     "votes: block model's likelihood^4 for assortativity^4": {"edge_rating": block_likelihood},
+    "votes: uneven clusters need not resemble the others": {"outliers": True},
 }
 LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     BEFORE: lambda votes: votes.one_embedding[1],
@@ -305,6 +324,10 @@ LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     "joint, a covariance for each cluster": partial(own_covariances, common=2.5),
     "joint, a covariance for each cluster, close to the common one": partial(own_covariances, common=50),
     "spectral clustering by candidates that agree": together,
+    AUTO: partial(own_features, weight=1.5),
+    "joint, then own features with a third of the weight": partial(own_features, weight=0.5),
+    "joint, then own features with two thirds of the weight": partial(own_features, weight=1),
+    "joint, then own features with twice the weight": partial(own_features, weight=3),
 }
 LAST_STEPS |= {
     f"{model} on the surest {share:.0%}": partial(core, share=share, model=model)

@@ -12,11 +12,13 @@ Most heads split a group that holds half of the graph, and would outvote those t
 several numbers of hops, the candidates of the head ``absorbed``, which can leave such a group whole,
 therefore vote separately. The winner of that vote is used if its agreement times its modularity, the
 criterion for the number of clusters, is higher than in the other vote, and neither its agreement nor its
-assortativity is lower.
+assortativity is lower. It must also resemble what the other heads find: candidates of one head can agree on
+clusters that have little to do with those of all others.
 
 The last step fits a mixture to the embeddings of all numbers of hops together, with the votes as a prior (see
 :mod:`nafs.clustering.joint_mixture`). A number of hops counts by the agreement of its candidates with the
-winner, again to the fourth power.
+winner, again to the fourth power. Then each node's own features, before smoothing, are heard (see
+:mod:`nafs.clustering.own_features`).
 
 For large graphs, candidates are partitions of a sample of the nodes, and the last mixture assigns the other
 nodes, without votes. Half of the sample are neighbors of the other half, so that the sample has enough edges.
@@ -43,7 +45,8 @@ from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
 from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture
 from nafs.clustering.kmeans import explained_variance
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
-from nafs.graph import Adjacency
+from nafs.clustering.own_features import OwnFeatures
+from nafs.graph import Adjacency, Features
 
 SAMPLE = 5000  # nodes whose partitions are compared
 AGREES = 0.5  # adjusted Rand index with the consensus at which a candidate counts as agreeing
@@ -51,6 +54,7 @@ DOUBTFUL = 0.25  # share of the possible agreement beyond chance below which clu
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _POWER = 4  # exponent of agreement and assortativity in weights of votes, and of agreement in those of hops
+_RELATED = 2 / 3  # part of the agreement in the other vote that uneven clusters must have with its candidates
 _UNRELATED = 0.1  # assortativity below which edges are assumed to say nothing about clusters
 _UNEXPLAINED = 1e-3  # smallest share of the variance that counts
 _BLOCK = 1 << 14  # rows multiplied at a time
@@ -114,13 +118,22 @@ class _Winner(NamedTuple):
     modularity: float = 1.0
 
     @property
+    def labels(self) -> Labels:
+        """The cluster with the most votes at each node."""
+        return np.asarray(self.shares.argmax(axis=1))
+
+    @property
     def stability(self) -> float:
         """Agreement times modularity."""
         return self.agreement * self.modularity
 
-    def fits_as_well_as(self, other: _Winner) -> bool:
-        """Whether neither agreement nor assortativity is lower."""
-        return self.agreement >= other.agreement and self.assortativity >= other.assortativity
+    def beats(self, other: _Winner, resemblance: float) -> bool:
+        """Whether it is more stable, neither agreement nor assortativity is lower, and it is no outlier.
+
+        ``resemblance`` is its agreement with the candidates of the other vote.
+        """
+        fits = self.agreement >= other.agreement and self.assortativity >= other.assortativity
+        return fits and self.stability > other.stability and resemblance >= _RELATED * other.agreement
 
 
 class ClusterSearch:
@@ -135,6 +148,8 @@ class ClusterSearch:
     graph : Adjacency, optional
         Its edges weigh the candidates, merge small clusters into large ones, and help to choose the number
         of clusters.
+    features : Features, optional
+        The features before smoothing. If none is negative, they count beside the embeddings in the last step.
     sample : int
         Nodes whose partitions are compared.
     allocate : callable
@@ -148,6 +163,8 @@ class ClusterSearch:
     weigh_by_edges : bool
         Whether votes are weighted by the assortativity of the candidates, balanced by the variance that they
         explain.
+    use_own_features : bool
+        Whether the features before smoothing count in the last step.
 
     Examples
     --------
@@ -167,12 +184,15 @@ class ClusterSearch:
         most_clusters: int | None = None,
         *,
         graph: Adjacency | None = None,
+        features: Features | None = None,
         sample: int = SAMPLE,
         allocate: Allocate = np.empty,
     ) -> None:
         self.n_nodes = 0
         self.heads = ALL_HEADS
         self.weigh_by_edges = True
+        self.use_own_features = True
+        self._own = OwnFeatures(features) if features is not None and OwnFeatures.can_use(features) else None
         self._edges: Edges | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
         most = NUMBERS[-1] if most_clusters is None else most_clusters
@@ -280,7 +300,8 @@ class ClusterSearch:
         preferred = False
         if uneven.any():
             other = self._vote(candidates[uneven], n_clusters)
-            preferred = other.stability > winner.stability and other.fits_as_well_as(winner)
+            resemblance = float(_indices(other.labels, candidates[~uneven], n_clusters).mean())
+            preferred = other.beats(winner, resemblance)
             winner = other if preferred else winner
         labels = self._settle(winner, candidates, hops)
         sampled = labels if self.sample is None else labels[self.sample]
@@ -371,21 +392,30 @@ class ClusterSearch:
     def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> Labels:
         """The clusters of all nodes, by a mixture in all embeddings together that starts from the winner."""
         n_clusters = winner.shares.shape[1]
-        indices = _indices(winner.shares.argmax(axis=1), candidates, n_clusters)
+        indices = _indices(winner.labels, candidates, n_clusters)
         means = [float(indices[hops == hop].mean()) if hop in hops else 0.0 for hop in self.hops]
         width = columns_for(n_clusters)
-        mixture, sampled = fit_joint_mixture(
+        mixture, scores = fit_joint_mixture(
             [directions.rows[:, :width] for directions in self.hops.values()],
             [max(mean, 0.0) ** _POWER for mean in means],
             winner.shares,
         )
+        own = self._own if self.use_own_features else None
+        odds = None
+        if own is not None:
+            among = own if self.sample is None else OwnFeatures(own.features.take(self.sample))
+            scores, odds = among.refine(scores)
         if self.sample is None:
-            return sampled
+            return np.asarray(scores.argmax(axis=0))
         labels = np.empty(self.n_nodes, np.int64)
         for begin in range(0, self.n_nodes, _BLOCK):
-            rows = [kept[begin : begin + _BLOCK, :width] for kept in self._all_rows.values()]
-            labels[begin : begin + _BLOCK] = mixture.predict([part.astype(np.float32) for part in rows])
-        labels[self.sample] = sampled
+            end = min(begin + _BLOCK, self.n_nodes)
+            rows = [kept[begin:end, :width].astype(np.float32) for kept in self._all_rows.values()]
+            others = mixture.scores(rows)
+            if own is not None and odds is not None:
+                others += own.evidence(odds, begin, end)
+            labels[begin:end] = others.argmax(axis=1)
+        labels[self.sample] = scores.argmax(axis=0)
         return labels
 
 

@@ -8,7 +8,7 @@ votes are divided.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,15 @@ class JointMixture(NamedTuple):
     axes: NDArray[np.float32]
     model: Mixture
 
-    def predict(self, embeddings: Sequence[Rows]) -> NDArray[np.int64]:
-        """The clusters of nodes without votes, from their rows in each embedding."""
-        return self.model.predict(unit_rows(_side_by_side(embeddings, self.factors) @ self.axes))
+    def scores(self, embeddings: Sequence[Rows]) -> NDArray[Any]:
+        """Scores of all clusters for nodes without votes, shape (nodes, n_clusters)."""
+        return self.model.scores(unit_rows(_side_by_side(embeddings, self.factors) @ self.axes))
 
 
 def fit_joint_mixture(
     embeddings: Sequence[Rows], importance: Sequence[float], shares: NDArray[np.float64]
-) -> tuple[JointMixture, NDArray[np.int64]]:
-    """A mixture that starts from the votes, and the clusters of the nodes that it is fitted to.
+) -> tuple[JointMixture, NDArray[Any]]:
+    """A mixture that starts from the votes, and the scores of the nodes that it is fitted to.
 
     Parameters
     ----------
@@ -53,6 +53,12 @@ def fit_joint_mixture(
     shares : ndarray of shape (n, n_clusters)
         The share of the votes for each cluster.
 
+    Returns
+    -------
+    JointMixture
+    ndarray of shape (n_clusters, n)
+        Logarithms of the probability of each cluster, up to a constant for each node.
+
     Examples
     --------
     >>> import numpy as np
@@ -60,9 +66,9 @@ def fit_joint_mixture(
     >>> rows = np.repeat(np.eye(2, dtype=np.float32), 20, axis=0)
     >>> votes = np.repeat([[0.9, 0.1], [0.1, 0.9]], 20, axis=0)
     >>> votes[0] = 0.4, 0.6  # a node whose votes are divided
-    >>> mixture, clusters = fit_joint_mixture([rows, rows], [1, 0.5], votes)
-    >>> np.bincount(clusters), mixture.predict([rows[:1], rows[:1]])
-    (array([20, 20]), array([0]))
+    >>> mixture, scores = fit_joint_mixture([rows, rows], [1, 0.5], votes)
+    >>> np.bincount(scores.argmax(axis=0)), mixture.scores([rows[:1], rows[:1]]).argmax()
+    (array([20, 20]), 0)
     """
     count = shares.shape[1]
     weights = np.maximum(importance, 1e-9)
@@ -71,8 +77,7 @@ def fit_joint_mixture(
     points = unit_rows(joint.rows)
     prior = np.log(shares.T + _DISSENT).astype(points.dtype)
     model = fit_mixture(points, shares.argmax(axis=1), count, _STEPS, prior)
-    clusters = (model.scores(points).T + prior).argmax(axis=0)
-    return JointMixture(factors, joint.axes, model), clusters
+    return JointMixture(factors, joint.axes, model), model.scores(points).T + prior
 
 
 def _side_by_side(embeddings: Sequence[Rows], factors: NDArray[np.float32]) -> Rows:

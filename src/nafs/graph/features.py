@@ -122,7 +122,7 @@ class Features:
         rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(offsets))
         return rows, self.sparse.indices[span], self.sparse.data[span]
 
-    def take(self, nodes: NDArray[np.int32]) -> Features:
+    def take(self, nodes: NDArray[np.integer[Any]]) -> Features:
         """The rows of some nodes, copied."""
         if self.dense is not None:
             return Features(np.take(self.dense, nodes, axis=0))
@@ -151,8 +151,8 @@ class Features:
             counts += np.bincount(columns[values != 0], minlength=len(counts))
         return counts
 
-    def weighted_sum(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weighted sum of all rows."""
+    def weighted_sum(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """The weighted sum of all rows; several if the weights have several rows."""
         return np.asarray(weights @ self.matrix, np.float64)
 
     def project(self, directions: NDArray[np.float32]) -> NDArray[np.float32]:

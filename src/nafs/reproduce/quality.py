@@ -64,6 +64,7 @@ class Step:
 
 
 EDGES = "weights by edges"
+OWN = "own features in the last step"
 CLUSTERING = (
     Step("20 hops, K-means", {}, {"method": "kmeans", "n_init": 5}),
     Step("+ preprocessing", PREPARED, {"method": "kmeans", "n_init": 5}),
@@ -75,6 +76,7 @@ CLUSTERING = (
     Step("auto without structural columns", EDGELESS),
     Step(f"auto without {EDGES}", AUTO, without=(EDGES,)),
     *(Step(f"auto without {head}", AUTO, without=(head,)) for head in ALL_HEADS),
+    Step(f"auto without {OWN}", AUTO, without=(OWN,)),
     Step("auto without all three uses of edges", AUTO, without=(*MERGED, EDGES)),
 )
 LINKS = (
@@ -131,6 +133,7 @@ def _clusters(name: str, step: Step, seeds: Sequence[int]) -> Values:
     search = _search(name, tuple(step.settings.items()))
     search.heads = tuple(head for head in ALL_HEADS if head not in step.without)
     search.weigh_by_edges = EDGES not in step.without
+    search.use_own_features = OWN not in step.without
     return evaluate_clustering(search, graph, seeds=len(seeds)).values
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
-from nafs.clustering.consensus import ClusterSearch, search_nbytes
+from nafs.clustering.consensus import SAMPLE, ClusterSearch, search_nbytes
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
@@ -31,8 +31,9 @@ def search_clusters(question: Question) -> ClusterSearch:
     limit = question.resources.limit
     search = search_nbytes(graph.n_nodes, most, len(HOPS), in_files=limit is not None)
     search += LIBRARIES if program_bytes(limit) else 0
+    sampled = question.features.nbytes * SAMPLE // graph.n_nodes if graph.n_nodes > SAMPLE else 0
     check_limit(
-        question.held + search,
+        question.held + search + sampled,
         limit,
         "looking for clusters at several numbers of hops takes",
         "raise the limit, or give a number of hops",
@@ -43,7 +44,7 @@ def search_clusters(question: Question) -> ClusterSearch:
         question = question.with_two_r()
     sweep = question.sweep(graph, narrow, HOPS, held=search)
     allocate = np.empty if limit is None else scratch_in(None)
-    return ClusterSearch(sweep, most, graph=graph, allocate=allocate)
+    return ClusterSearch(sweep, most, graph=graph, features=prepared, allocate=allocate)
 
 
 def choose_for_clusters(question: Question) -> Choice:

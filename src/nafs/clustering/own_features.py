@@ -1,0 +1,99 @@
+"""What the features of a node itself say about its cluster, beside the smoothed ones.
+
+Smoothing makes a node resemble its neighbors, and the directions that clusters are found in hold only what
+many nodes have in common. A node's own words can still tell that it belongs elsewhere. They are weighed as in
+a naive Bayes classifier: each feature speaks for a cluster by the logarithm of how frequent it is in that
+cluster, divided by how frequent it is in all others.
+
+This needs features that are not negative, such as words, tags or purchases. Rows count as if they had
+length 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.graph import Features
+
+WEIGHT = 1.5  # of own features beside the score of the smoothed ones
+_COMMON = 0.01  # share of all features that is added to each cluster, so that no feature rules one out
+_STEPS = 3  # as many as the mixture takes
+
+_TINY = np.finfo(np.float32).tiny
+
+Matrix = NDArray[np.float32]
+
+
+class OwnFeatures:
+    """Evidence for clusters from features that were not smoothed.
+
+    Parameters
+    ----------
+    features : Features
+        Not negative; see :meth:`can_use`.
+    weight : float
+        How much they count beside the scores that they refine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.own_features import OwnFeatures
+    >>> from nafs.graph import read_features
+    >>> words = OwnFeatures(read_features([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]))
+    >>> undecided = np.log([[0.9, 0.9, 0.1, 0.1, 0.5], [0.1, 0.1, 0.9, 0.9, 0.5]])  # as to the last node
+    >>> words.refine(undecided)[0].argmax(axis=0)
+    array([0, 0, 1, 1, 1])
+    """
+
+    def __init__(self, features: Features, weight: float = WEIGHT) -> None:
+        self.features = features
+        lengths = np.where(features.norms >= _TINY, features.norms, 1)
+        self._scale = (weight / lengths).astype(np.float32)
+
+    @staticmethod
+    def can_use(features: Features) -> bool:
+        """Whether no value is negative and some are positive."""
+        values = features.matrix if features.sparse is None else features.sparse.data
+        return bool(values.size) and float(values.min()) >= 0 and features.largest > 0
+
+    def refine(self, scores: NDArray[Any]) -> tuple[NDArray[Any], Matrix]:
+        """Scores with the evidence of own features, and the odds of each feature.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_clusters, n)
+            Logarithms of the probability of each cluster, up to a constant for each node.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_clusters, n)
+        odds : ndarray of shape (n_clusters, columns)
+        """
+        refined = scores
+        for _ in range(_STEPS):
+            odds = self._odds(refined)
+            refined = scores + self.evidence(odds).T
+        return refined, odds
+
+    def evidence(self, odds: Matrix, begin: int = 0, end: int | None = None) -> Matrix:
+        """What the features of some nodes say for each cluster, shape (nodes, n_clusters)."""
+        end = len(self._scale) if end is None else end
+        every = end - begin == len(self._scale)
+        block = self.features if every else self.features.take(np.arange(begin, end))
+        return np.asarray(block.project(np.ascontiguousarray(odds.T)) * self._scale[begin:end, None])
+
+    def _odds(self, scores: NDArray[Any]) -> Matrix:
+        """Logarithms of the frequency of each feature in a cluster over that in all others."""
+        shares = np.exp(scores - scores.max(axis=0))
+        shares *= self._scale / shares.sum(axis=0)
+        inside = self.features.weighted_sum(shares.astype(np.float32))
+        total = inside.sum(axis=0)
+        spread = np.maximum(_COMMON * total, _TINY)  # so that columns without values have odds as well
+        outside = total - inside + spread
+        inside += spread
+        odds = np.log(inside / inside.sum(axis=1, keepdims=True))
+        odds -= np.log(outside / outside.sum(axis=1, keepdims=True))
+        return np.asarray(odds, np.float32)

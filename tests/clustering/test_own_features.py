@@ -1,0 +1,90 @@
+"""Features before smoothing as evidence for clusters."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from nafs.clustering import ClusterSearch, agreement
+from nafs.clustering.own_features import OwnFeatures
+from nafs.datasets import load_dataset
+from nafs.graph import read_features
+from nafs.pipeline import Job, Settings, search_clusters
+
+
+def by_definition(features, scores, weight):
+    """Naive Bayes with the odds of each feature inside and outside of a cluster, in plain loops."""
+    rows = features / np.linalg.norm(features, axis=1, keepdims=True)
+    count, refined = len(scores), scores
+    for _ in range(3):
+        shares = np.exp(refined) / np.exp(refined).sum(axis=0)
+        odds = np.zeros((count, features.shape[1]))
+        total = rows.sum(axis=0)
+        for cluster in range(count):
+            inside = shares[cluster] @ rows + 0.01 * total
+            outside = (1 - shares[cluster]) @ rows + 0.01 * total
+            odds[cluster] = np.log(inside / inside.sum()) - np.log(outside / outside.sum())
+        refined = scores + weight * odds @ rows.T
+    return refined
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_evidence_is_that_of_the_definition(form):
+    rng = np.random.default_rng(1)
+    values = rng.random((40, 7)) * (rng.random((40, 7)) < 0.5) + 0.01
+    scores = np.log(rng.dirichlet(np.ones(3), 40).T)
+    refined, odds = OwnFeatures(read_features(form(values)), 2.0).refine(scores)
+    np.testing.assert_allclose(refined, by_definition(values, scores, 2.0), rtol=1e-4, atol=1e-4)
+    own = OwnFeatures(read_features(form(values)), 2.0)
+    blocks = [own.evidence(odds, begin, begin + 20) for begin in (0, 20)]
+    np.testing.assert_allclose(np.vstack(blocks), own.evidence(odds), rtol=1e-6)
+    np.testing.assert_allclose(scores + own.evidence(odds).T, refined, rtol=1e-6)
+
+
+def test_lengths_of_rows_and_empty_rows_and_columns_do_not_count():
+    rng = np.random.default_rng(2)
+    values = np.c_[rng.random((30, 5)), np.zeros(30)]
+    scores = np.log(rng.dirichlet(np.ones(2), 30).T)
+    values[3] = 0
+    refined, odds = OwnFeatures(read_features(values)).refine(scores)
+    np.testing.assert_array_equal(refined[:, 3], scores[:, 3])
+    assert np.isfinite(odds).all()
+    np.testing.assert_allclose(
+        OwnFeatures(read_features(values[:, :5])).refine(scores)[0], refined, rtol=1e-5
+    )
+    longer = values * rng.uniform(1, 100, (30, 1))
+    np.testing.assert_allclose(OwnFeatures(read_features(longer)).refine(scores)[0], refined, rtol=1e-4)
+    assert np.isfinite(OwnFeatures(read_features(1e-38 * values)).refine(scores)[0]).all()
+
+
+def test_only_features_without_negative_values_are_used():
+    assert OwnFeatures.can_use(read_features([[0.0, 1.0]]))
+    assert OwnFeatures.can_use(read_features(sp.csr_array([[0.0, 1.0]])))
+    assert not OwnFeatures.can_use(read_features([[0.0, -1.0]]))
+    assert not OwnFeatures.can_use(read_features(sp.csr_array([[0.0, -1.0]])))
+    assert not OwnFeatures.can_use(read_features([[0.0, 0.0]]))
+
+
+def test_own_features_move_nodes_in_and_outside_of_the_sample():
+    rng = np.random.default_rng(3)
+    truth = np.repeat([0, 1, 2], 200)
+    points = np.eye(3)[truth] + 0.45 * rng.standard_normal((600, 3))
+    words = read_features(np.eye(3)[truth])
+    for sample in (600, 200):
+        search = ClusterSearch([(0, points)], 3, features=words, sample=sample)
+        right = {}
+        for search.use_own_features in (False, True):
+            labels = search.consensus(3).labels
+            nodes = np.arange(600)
+            others = nodes if search.sample is None else np.setdiff1d(nodes, search.sample)
+            right[search.use_own_features] = agreement(truth[others], labels[others])["ACC"]
+        assert right[True] > right[False] + 0.03
+
+
+def test_papers_of_acm_are_clustered_better_with_their_own_words(data_home):
+    graph = load_dataset("acm").graph
+    search = search_clusters(Job.of(graph, Settings.of(n_hops="auto", n_clusters=3, n_threads=1)))
+    scores = {}
+    for search.use_own_features in (False, True):
+        labels = search.consensus(3).labels
+        scores[search.use_own_features] = agreement(graph.labels.codes, labels)["ARI"]
+    assert scores[True] > scores[False] + 0.005
