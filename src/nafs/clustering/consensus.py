@@ -303,7 +303,7 @@ class ClusterSearch:
             resemblance = float(_indices(other.labels, candidates[~uneven], n_clusters).mean())
             preferred = other.beats(winner, resemblance)
             winner = other if preferred else winner
-        labels = self._settle(winner, candidates, hops)
+        labels, moved = self._settle(winner, candidates, hops)
         sampled = labels if self.sample is None else labels[self.sample]
         indices = _indices(sampled, candidates, n_clusters)
         curve = {count: float(indices[hops == count].mean()) for count in self.hops if count in hops}
@@ -322,6 +322,11 @@ class ClusterSearch:
         if preferred:
             reasons.append(
                 "clusters merged along the edges are used, because they are more stable than the others"
+            )
+        if moved:
+            reasons.append(
+                "nodes that moved to another cluster because of their own features, before smoothing: "
+                f"{moved:,} of {self.n_nodes:,}"
             )
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)
@@ -389,8 +394,11 @@ class ClusterSearch:
         table = edges.table(labels, n_clusters)
         return _Winner(shares, agreement, assortativity_of(table), modularity_of(table))
 
-    def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> Labels:
-        """The clusters of all nodes, by a mixture in all embeddings together that starts from the winner."""
+    def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> tuple[Labels, int]:
+        """The clusters of all nodes, and how many nodes their own features moved to another one.
+
+        A mixture in all embeddings together starts from the winner; then own features are heard.
+        """
         n_clusters = winner.shares.shape[1]
         indices = _indices(winner.labels, candidates, n_clusters)
         means = [float(indices[hops == hop].mean()) if hop in hops else 0.0 for hop in self.hops]
@@ -400,23 +408,25 @@ class ClusterSearch:
             [max(mean, 0.0) ** _POWER for mean in means],
             winner.shares,
         )
+        sampled = smoothed = np.asarray(scores.argmax(axis=0))
         own = self._own if self.use_own_features else None
-        odds = None
         if own is not None:
-            among = own if self.sample is None else OwnFeatures(own.features.take(self.sample))
-            scores, odds = among.refine(scores)
+            known = own if self.sample is None else OwnFeatures(own.features.take(self.sample))
+            scores, odds = known.refine(scores)
+            sampled = np.asarray(scores.argmax(axis=0))
         if self.sample is None:
-            return np.asarray(scores.argmax(axis=0))
+            return sampled, int((sampled != smoothed).sum())
         labels = np.empty(self.n_nodes, np.int64)
+        before = np.empty(self.n_nodes, np.int64)
         for begin in range(0, self.n_nodes, _BLOCK):
             end = min(begin + _BLOCK, self.n_nodes)
             rows = [kept[begin:end, :width].astype(np.float32) for kept in self._all_rows.values()]
             others = mixture.scores(rows)
-            if own is not None and odds is not None:
-                others += own.evidence(odds, begin, end)
-            labels[begin:end] = others.argmax(axis=1)
-        labels[self.sample] = scores.argmax(axis=0)
-        return labels
+            labels[begin:end] = before[begin:end] = others.argmax(axis=1)
+            if own is not None:
+                labels[begin:end] = (others + own.evidence(odds, begin, end)).argmax(axis=1)
+        labels[self.sample], before[self.sample] = sampled, smoothed
+        return labels, int((labels != before).sum())
 
 
 def _indices(labels: Labels, candidates: Labels, n_clusters: int) -> NDArray[np.float64]:

@@ -92,7 +92,8 @@ LINKS = (
 CLASSIFICATION = (
     Step("20 hops", {"dim": "full"}),
     Step("+ preprocessing", PREPARED | {"dim": "full"}),
-    Step("+ the three best on validation nodes: auto", AUTO | {"dim": "full"}),
+    Step("+ the five best on validation nodes, own features: auto", AUTO | {"dim": "full"}),
+    Step("auto without own features", AUTO | {"dim": "full"}, {"own_features": False}),
     Step("auto, 256 columns", AUTO),
 )
 
@@ -147,7 +148,7 @@ def _classes(name: str, step: Step, _: Sequence[int]) -> Values:
     assert data.split is not None
     if step.settings.get("n_hops") == "auto":
         embeddings = embeddings_for_classes(data.graph, Settings.of(**step.settings))
-        return evaluate_class_vote(embeddings, data.graph, [data.split]).values
+        return evaluate_class_vote(embeddings, data.graph, [data.split], **step.judge).values
     return evaluate_classification(
         _matrix(data.graph, step.settings, "clusters"), data.graph, [data.split]
     ).values

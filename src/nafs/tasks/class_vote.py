@@ -1,7 +1,11 @@
 """Node classification from several embeddings: the best few on the validation nodes vote.
 
 With few labels, only a handful of validation nodes decide which number of hops and which scaling are best,
-and the single best choice is often luck. The mean probability of the three best is more stable.
+and the single best choice is often luck. The mean probability of the five best is more stable.
+
+Each model also competes in versions that hear every node's own features, before smoothing, with different
+weights (see :mod:`nafs.clustering.own_features`). How frequent a feature is in a class is estimated from all
+nodes, by the probabilities of their classes.
 """
 
 from __future__ import annotations
@@ -15,15 +19,19 @@ from numpy.typing import NDArray
 
 from nafs._support.errors import InputError, Parameter
 from nafs.clustering.directions import unit_rows
+from nafs.clustering.own_features import OwnFeatures
 from nafs.graph import Graph
 from nafs.pipeline import Job, Settings, sweep
+from nafs.selection.preprocessing import judge, prepare
 from nafs.smoothing.method import AUTO
 from nafs.tasks.classification import Split, labelled_parts, random_splits
 from nafs.tasks.result import TaskResult, check_rows
 
 HOPS = (4, 8, 15, 30)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
-VOTERS = 3
+VOTERS = 5
+OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # of own features; less than for clusters, whose scores are too sure
+_SURE = 20.0  # logarithm of how much likelier the known class of a training node is than any other
 
 
 class _Voter(NamedTuple):
@@ -40,6 +48,7 @@ def evaluate_class_vote(
     splits: Sequence[Split] | None = None,
     *,
     count: int = 10,
+    own_features: bool = True,
 ) -> TaskResult:
     """Accuracy and macro-F1 on the test nodes of each split.
 
@@ -54,6 +63,8 @@ def evaluate_class_vote(
         Index arrays under "train", "validation" and "test"; random ones by default.
     count : int
         Number of random splits.
+    own_features : bool
+        Whether models that hear the features before smoothing compete as well.
 
     Returns
     -------
@@ -77,20 +88,23 @@ def evaluate_class_vote(
         raise InputError("at least 1 split is needed; got ", Parameter("count", count))
     codes, parts = labelled_parts(graph, splits)
     voters: list[list[_Voter]] = [[] for _ in parts]
+    own, tried = _own_features(graph) if own_features else [], 0
     for matrix in embeddings:
         check_rows(matrix, graph)
         for points in _scalings(matrix):
-            for part, candidates in zip(parts, voters, strict=True):
-                candidates.append(_voter(points, codes, part))
+            for part, best in zip(parts, voters, strict=True):
+                best.extend(_candidates(points, codes, part, own))
+                best.sort(key=lambda voter: (-voter.accuracy, voter.log_loss))
+                del best[VOTERS:]
+            tried += 1 + len(own)
     values: dict[str, list[float]] = {"ACC": [], "F1": []}
-    for part, candidates in zip(parts, voters, strict=True):
-        best = sorted(candidates, key=lambda voter: (-voter.accuracy, voter.log_loss))[:VOTERS]
+    for part, best in zip(parts, voters, strict=True):
         classes = np.unique(codes[part["train"]])
         predicted = classes[np.mean([voter.probabilities for voter in best], axis=0).argmax(axis=1)]
         truth = codes[part["test"]]
         values["ACC"].append(float(accuracy_score(truth, predicted)))
         values["F1"].append(float(f1_score(truth, predicted, average="macro", zero_division=0)))
-    how = f"{VOTERS} best of {len(voters[0])} logistic regressions, {len(splits)} "
+    how = f"{len(voters[0])} best of {tried} models, {len(splits)} "
     how += "given split(s)" if user_splits else "random splits"
     return TaskResult("classification", values, how)
 
@@ -111,24 +125,64 @@ def _scalings(matrix: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
     yield unit_rows(points - points.mean(axis=0))
 
 
-def _voter(points: NDArray[np.float64], codes: NDArray[Any], part: Split) -> _Voter:
-    """The regression with the strength that is best on the validation nodes."""
+def _own_features(graph: Graph) -> list[OwnFeatures]:
+    """The features before smoothing with each weight; none if they cannot be used."""
+    if graph.features is None:
+        return []
+    kind, _ = judge(graph.features)
+    prepared = prepare(graph.features, graph.adjacency, kind)
+    return [OwnFeatures(prepared, weight) for weight in OWN_WEIGHTS if OwnFeatures.can_use(prepared)]
+
+
+def _candidates(
+    points: NDArray[np.float64], codes: NDArray[Any], part: Split, own: Sequence[OwnFeatures]
+) -> Iterator[_Voter]:
+    """The best regression on these points, and how it does with own features at each weight."""
+    model, points = _regression(points, codes, part)
+    probabilities = model.predict_proba(points)
+    yield _voter(probabilities, model.classes_, codes, part)
+    train = part["train"]
+    scores = np.log(np.maximum(probabilities, 1e-6)).T.astype(np.float32)
+    scores[:, train] = -_SURE
+    scores[np.searchsorted(model.classes_, codes[train]), train] = 0
+    for features in own:
+        refined, _ = features.refine(scores)
+        shares = np.exp(refined - refined.max(axis=0)).astype(np.float64)
+        yield _voter((shares / shares.sum(axis=0)).T, model.classes_, codes, part)
+
+
+def _voter(
+    probabilities: NDArray[np.float64], classes: NDArray[Any], codes: NDArray[Any], part: Split
+) -> _Voter:
+    """Accuracy and loss on the validation nodes, and the probabilities of the test nodes."""
+    accuracy, loss = _rating(probabilities[part["validation"]], classes, codes[part["validation"]])
+    return _Voter(accuracy, loss, probabilities[part["test"]])
+
+
+def _rating(
+    probabilities: NDArray[np.float64], classes: NDArray[Any], truth: NDArray[Any]
+) -> tuple[float, float]:
+    """Accuracy and mean negative logarithm of the probability of the right class."""
+    accuracy = float((classes[probabilities.argmax(axis=1)] == truth).mean())
+    place = np.searchsorted(classes, truth).clip(0, len(classes) - 1)
+    right = np.where(classes[place] == truth, probabilities[np.arange(len(truth)), place], 0)
+    return accuracy, float(-np.log(np.maximum(right, 1e-9)).mean())
+
+
+def _regression(
+    points: NDArray[np.float64], codes: NDArray[Any], part: Split
+) -> tuple[Any, NDArray[np.float64]]:
+    """The regression with the strength that is best on the validation nodes, and the points it takes."""
     from sklearn.linear_model import LogisticRegression
 
-    train, validation, test = part["train"], part["validation"], part["test"]
+    train, validation = part["train"], part["validation"]
     if points.shape[1] > len(train):
         # The weights lie in the span of the training rows, so nothing is lost by a rotation into it.
         _, _, axes = np.linalg.svd(points[train], full_matrices=False)
         points = points @ axes.T
-    best = None
+    models = []
     for strength in STRENGTHS:
         model = LogisticRegression(C=strength, max_iter=500, tol=1e-3).fit(points[train], codes[train])
-        seen = model.predict_proba(points[validation])
-        accuracy = float((model.classes_[seen.argmax(axis=1)] == codes[validation]).mean())
-        place = np.searchsorted(model.classes_, codes[validation]).clip(0, len(model.classes_) - 1)
-        right = np.where(model.classes_[place] == codes[validation], seen[np.arange(len(seen)), place], 0)
-        loss = float(-np.log(np.maximum(right, 1e-9)).mean())
-        if best is None or (accuracy, -loss) > (best.accuracy, -best.log_loss):
-            best = _Voter(accuracy, loss, model.predict_proba(points[test]))
-    assert best is not None
-    return best
+        accuracy, loss = _rating(model.predict_proba(points[validation]), model.classes_, codes[validation])
+        models.append((-accuracy, loss, strength, model))
+    return min(models)[-1], points
