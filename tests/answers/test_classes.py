@@ -11,6 +11,7 @@ from command import run
 from nafs import Graph, InputError, embed, from_edges
 from nafs.answers import classify, width_for_classes
 from nafs.datasets import contextual_sbm, example_table
+from nafs.selection.preprocessing import own_features_of
 
 
 @pytest.fixture(scope="module")
@@ -223,3 +224,65 @@ def test_classes_that_differ_in_capitals_are_pointed_out(graph):
     assert any("the classes 'Spam' and 'spam' differ only in how they are written" in note for note in notes)
     again = embedding.classify({node: name.lower() for node, name in names.items()})
     assert not any("differ only" in note for note in again.notes)
+
+
+def words_of_classes(n=300, seed=0):
+    """A graph whose edges say little about the classes, and words that say much."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, 3, n)
+    words = np.zeros((n, 60), np.float32)
+    for node in range(n):
+        words[node, np.r_[20 * classes[node] + rng.integers(0, 20, 3), rng.integers(0, 60, 5)]] = 1
+    edges = np.zeros((n, n), bool)
+    edges[rng.integers(0, n, 4 * n), rng.integers(0, n, 4 * n)] = True
+    np.fill_diagonal(edges, False)
+    return Graph(edges, words, directed=False), classes
+
+
+def noisy_vectors(classes):
+    """Vectors that say less about the classes than the words do."""
+    return np.eye(3)[classes] + 0.8 * np.random.default_rng(2).standard_normal((len(classes), 3))
+
+
+def test_own_features_are_heard_where_that_helps():
+    graph, classes = words_of_classes()
+    labels = {node: "abc"[classes[node]] for node in range(90)}
+    right = {}
+    for features in (None, own_features_of(graph)):
+        answer = classify(noisy_vectors(classes), graph.id_array, labels, features=features)
+        predicted = np.array(answer.to_arrow()["predicted"].to_pylist())
+        heard = "own features count" in answer.explain()
+        right[heard] = (predicted[90:] == np.array(list("abc"))[classes[90:]]).mean()
+        assert abs(answer.accuracy - right[heard]) < 0.15
+    assert right[True] > right[False] + 0.05
+
+
+def test_own_features_that_do_not_help_or_are_negative_change_nothing():
+    graph, classes = words_of_classes()
+    labels = {node: "abc"[classes[node]] for node in range(90)}
+    rng = np.random.default_rng(1)
+    embedding = embed(graph, n_hops=2)
+    alone = embedding.classify(labels)
+    for features in (rng.standard_normal((300, 5)), np.ones((300, 2))):
+        other = Graph(graph.adjacency, features, directed=False)
+        answer = embedding.classify(labels, graph=other)
+        np.testing.assert_array_equal(answer.probabilities, alone.probabilities)
+
+
+def test_odds_of_features_come_from_a_sample_of_a_large_graph(monkeypatch):
+    graph, classes = words_of_classes(400)
+    labels = {node: "abc"[classes[node]] for node in range(90)}
+    vectors, features = noisy_vectors(classes), own_features_of(graph)
+    whole = classify(vectors, graph.id_array, labels, features=features)
+    monkeypatch.setattr("nafs.answers.classes._SAMPLE", 150)
+    monkeypatch.setattr("nafs.answers.classes._VALUES", 100)
+    sampled = classify(vectors, graph.id_array, labels, features=features)
+    assert "own features count" in sampled.explain()
+    assert (whole.codes == sampled.codes).mean() > 0.85
+
+
+def test_a_graph_with_other_nodes_is_refused():
+    graph, _ = words_of_classes()
+    other, _ = words_of_classes(200)
+    with pytest.raises(ValueError, match="not the graph that was embedded"):
+        embed(graph, n_hops=2).classify({0: "a", 1: "b"}, graph=other)

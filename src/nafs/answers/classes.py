@@ -5,6 +5,9 @@ held-out predictions then set a temperature: logits are divided by the number th
 likeliest, so that about 80 % of the nodes predicted with probability 0.8 are right. A few labels say little,
 so one more is counted that could be of any class, and so is every label of a class that was seen only once:
 held out, it could not be predicted. The reported accuracy is that of the held-out predictions.
+
+If the features before smoothing are known, each node's own features are heard beside its vector (see
+:mod:`nafs.clustering.own_features`), with the weight that is best for the held-out labels; it may be 0.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +24,8 @@ from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, Parameter
 from nafs._support.extras import require
 from nafs._support.markup import html_table
-from nafs.graph import Graph, Labels, read_labels
+from nafs.clustering.own_features import OwnFeatures
+from nafs.graph import Features, Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
 from nafs.graph.labels import PERHAPS_MARKS, alike_note
@@ -35,6 +39,10 @@ _FEW_LABELS = 50  # below this, the accuracy is a rough estimate
 _MOST_BYTES = 1 << 30  # of an embedding that keeps all columns by default
 _MOST_LABELLED = 1 << 24  # values of the labelled rows of one
 _VALUES = 1 << 22  # per block of rows
+OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # of own features
+_SAMPLE = 20_000  # nodes without a label from which the odds of features are estimated
+_SURE = 20.0  # logarithm of how much likelier the known class of a node is than any other
+_TEMPERATURES = np.geomspace(0.05, 20, 121)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +148,9 @@ def width_for_classes(graph: Graph, memory_limit: int | None = None) -> tuple[st
     return "auto", (f"{reason}, so {AUTO_DIM} leading directions of the {width:,} features are used",)
 
 
-def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> Classification:
+def classify(
+    matrix: NDArray[Any], ids: Any, labels: Any, *, features: Features | None = None, seed: int = 0
+) -> Classification:
     """Predict the class of every node from the labels of some.
 
     Parameters
@@ -151,6 +161,8 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     labels : Labels, mapping of id to class, Series, data frame, or sequence of n classes
         A sequence has None where the class is unknown. A Series is keyed by its index; a data frame has
         the two columns id and class.
+    features : Features, optional
+        The features before smoothing. If none is negative, they count beside the vectors.
     seed : int
         Of the folds.
 
@@ -179,7 +191,8 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     names = known.classes
     _check(known, len(present))
     scales = _scales(matrix, nodes)
-    points = matrix[nodes] * scales[nodes]
+    vectors = _Vectors(matrix, scales)
+    own = None if features is None else _Own.of(features, nodes, seed)
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
     doubtful = [names[code] for code in present if str(names[code]).lower() in PERHAPS_MARKS]
     if doubtful:
@@ -192,7 +205,8 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
     if len(single):
         shown = ", ".join(str(names[code]) for code in single[:5])
         notes.append(f"classes with a single label, whose accuracy cannot be estimated: {shown}")
-    strength, temperature, accuracy, deviation = _validate(points, codes, seed)
+    fit = _validate(vectors, nodes, codes, own, seed)
+    accuracy, deviation = fit.accuracy, fit.deviation
     if accuracy is None:
         notes.append(
             "too few labels to estimate the accuracy: at least two of each of two classes are needed"
@@ -211,10 +225,18 @@ def classify(matrix: NDArray[Any], ids: Any, labels: Any, *, seed: int = 0) -> C
             )
         if accuracy < chance + 0.02:
             notes.append("the accuracy is no better than guessing: do not trust the predictions")
-    model = LogisticRegression(C=strength, max_iter=1000).fit(points, codes)
+    model = LogisticRegression(C=fit.strength, max_iter=1000).fit(vectors.rows(nodes), codes)
+    odds = None
+    if own is not None and fit.weight:
+        scores = vectors.scores(model, own.nodes, fit.temperature)
+        odds = own.odds(scores, nodes, np.searchsorted(present, codes), fit.weight)
+        notes.append(f"each node's own features count beside its vector, with weight {fit.weight:g}")
     probabilities = np.zeros((len(matrix), len(names)))
     for rows in _blocks(matrix):
-        probabilities[rows][:, present] = _softmax(_logits(model, matrix[rows] * scales[rows]) / temperature)
+        scores = vectors.scores(model, rows, fit.temperature)
+        if own is not None and odds is not None:
+            scores = (scores + own.evidence(odds, rows, fit.weight)) / fit.final_temperature
+        probabilities[rows][:, present] = _softmax(scores)
     return Classification(
         ids,
         pa.array(names),
@@ -280,40 +302,119 @@ def _check(labels: Labels, n_classes: int) -> None:
         raise InputError(Parameter("labels"), " have one class only; classification needs at least two", why)
 
 
+class _Vectors(NamedTuple):
+    """An embedding, and what its rows are multiplied by."""
+
+    matrix: NDArray[Any]
+    scales: NDArray[np.float32]
+
+    def rows(self, nodes: Any) -> NDArray[Any]:
+        """The scaled vectors of some nodes."""
+        return np.asarray(self.matrix[nodes] * self.scales[nodes])
+
+    def scores(self, model: Any, nodes: Any, temperature: float) -> NDArray[np.float64]:
+        """The calibrated logits of some nodes."""
+        return _logits(model, self.rows(nodes)) / temperature
+
+
+class _Own(NamedTuple):
+    """The features before smoothing, and the nodes from which the odds of features are estimated."""
+
+    features: Features
+    nodes: NDArray[np.int64]
+    sampled: Features
+
+    @classmethod
+    def of(cls, features: Features, labelled: NDArray[np.int64], seed: int) -> _Own:
+        """All nodes, or the labelled ones and a sample of the others."""
+        nodes = np.arange(features.shape[0])
+        if len(nodes) <= _SAMPLE:
+            return cls(features, nodes, features)
+        others = np.setdiff1d(nodes, labelled)
+        more = min(len(others), _SAMPLE)
+        some = np.random.default_rng(seed).choice(others, more, replace=False)
+        nodes = np.sort(np.concatenate([labelled, some]))
+        return cls(features, nodes, features.take(nodes))
+
+    def odds(
+        self, scores: NDArray[np.float64], labelled: NDArray[np.int64], places: NDArray[Any], weight: float
+    ) -> NDArray[np.float32]:
+        """The odds of each feature for each class, from the scores of the sampled nodes and known labels."""
+        known = np.array(scores.T - scores.max(axis=1), np.float32)
+        columns = np.searchsorted(self.nodes, labelled)
+        known[:, columns] = -_SURE
+        known[places, columns] = 0
+        return OwnFeatures(self.sampled, weight).refine(known)[1]
+
+    def evidence(self, odds: NDArray[np.float32], rows: slice, weight: float) -> NDArray[np.float32]:
+        """What own features say for each class, one row for each node."""
+        return OwnFeatures(self.features, weight).evidence(odds, *rows.indices(self.features.shape[0])[:2])
+
+
+class _Fit(NamedTuple):
+    """What held-out labels decide: strength, temperature before and after own features, and their weight."""
+
+    strength: float = 1.0
+    temperature: float = 1.0
+    weight: float = 0.0
+    final_temperature: float = 1.0
+    accuracy: float | None = None
+    deviation: float | None = None
+
+
 def _validate(
-    points: NDArray[Any], codes: NDArray[Any], seed: int
-) -> tuple[float, float, float | None, float | None]:
-    """Strength, temperature, accuracy and its deviation, from held-out predictions."""
+    vectors: _Vectors, nodes: NDArray[np.int64], codes: NDArray[Any], own: _Own | None, seed: int
+) -> _Fit:
+    """Choose by held-out predictions of the labelled nodes."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold
 
     kept = np.isin(codes, [code for code in np.unique(codes) if (codes == code).sum() >= 2])
     unknowable = (1 + int((~kept).sum())) / (1 + len(codes))
-    points, codes = points[kept], codes[kept]
+    nodes, codes = nodes[kept], codes[kept]
     classes, counts = np.unique(codes, return_counts=True)
     if len(classes) < 2:
-        return 1.0, 1.0, None, None
-    places = np.searchsorted(classes, codes)
+        return _Fit()
+    points, places = vectors.rows(nodes), np.searchsorted(classes, codes)
     folds = StratifiedKFold(min(FOLDS, int(counts.min())), shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The number of unique classes")  # few labels are expected
         parts = list(folds.split(points, codes))
-    best: tuple[float, float, NDArray[Any]] | None = None
+    best: tuple[float, float, NDArray[Any], list[Any]] | None = None
     for strength in STRENGTHS:
         held_out = np.empty((len(codes), len(classes)))
+        models = []
         for train, test in parts:
             model = LogisticRegression(C=strength, max_iter=1000).fit(points[train], codes[train])
             held_out[test] = _logits(model, points[test])
+            models.append(model)
         loss = _log_loss(held_out, places)
         if best is None or loss < best[0]:
-            best = loss, strength, held_out
+            best = loss, strength, held_out, models
     assert best is not None
-    _, strength, held_out = best
+    _, strength, held_out, models = best
+
+    def calibrate(logits: NDArray[np.float64]) -> tuple[float, float]:
+        losses = [_log_loss(logits / value, places, unknowable) for value in _TEMPERATURES]
+        return min(losses), float(_TEMPERATURES[int(np.argmin(losses))])
+
+    fit = _Fit(strength, calibrate(held_out)[1])
+    if own is not None:
+        calibrated = held_out / fit.temperature
+        weighed = {weight: calibrated.copy() for weight in (0.0, *OWN_WEIGHTS)}
+        for (train, test), model in zip(parts, models, strict=True):
+            scores = vectors.scores(model, own.nodes, fit.temperature)
+            tested = OwnFeatures(own.features.take(nodes[test]), 1.0)
+            for weight in OWN_WEIGHTS:
+                odds = own.odds(scores, nodes[train], places[train], weight)
+                weighed[weight][test] += weight * tested.evidence(odds)
+        weight = min(weighed, key=lambda each: calibrate(weighed[each])[0])
+        held_out = weighed[weight]
+        if weight:
+            fit = fit._replace(weight=weight, final_temperature=calibrate(held_out)[1])
     right = held_out.argmax(axis=1) == places
-    scores = [float(right[test].mean()) for _, test in parts]
-    temperatures = np.geomspace(0.05, 20, 121)
-    temperature = min(temperatures, key=lambda value: _log_loss(held_out / value, places, unknowable))
-    return strength, float(temperature), float(right.mean()), float(np.std(scores))
+    deviation = float(np.std([right[test].mean() for _, test in parts]))
+    return fit._replace(accuracy=float(right.mean()), deviation=deviation)
 
 
 def _logits(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from nafs._support.budget import parse_memory
+from nafs._support.budget import left_now, parse_memory
 from nafs._support.errors import InputError, Parameter
 from nafs.answers import width_for_classes
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command
-from nafs.cli.options import Force, TableFile, TablePrinting, beside, check_learning
+from nafs.cli.options import LEARNING, SMALLEST, Force, TableFile, TablePrinting, beside, check_learning
 from nafs.cli.reading import Edges, Reading, read, say_if_structural, with_own_names
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
+from nafs.graph import Graph
 from nafs.readers.summary import counted
 from nafs.selection.choice import Choice
 
@@ -54,10 +55,22 @@ def classify(
         embedding = embed(graph, **options.for_library(running, dim=width))
     run.notes += () if embedding.choice is None else _without_clusters(embedding.choice)
     with run.stage("classify"):
-        answer = embedding.classify()
+        fits = _own_features_fit(graph, parse_memory(options.memory_limit))
+        answer = embedding.classify(graph=graph if fits else None)
+    if not fits:
+        run.notes += ("own features, before smoothing, do not count: the memory limit is too low",)
     run.notes += answer.notes
     table = with_own_names(run, answer.to_arrow(), graph, reading, output)
     show_table(run, table, output, force=force)
+
+
+def _own_features_fit(graph: Graph, limit: int | None) -> bool:
+    """Whether the limit leaves room for a prepared copy of the features, a sample of it, and its scores."""
+    left = left_now(limit)
+    if left is None or graph.features is None or graph.labels is None:
+        return True
+    scores = 64 * graph.n_nodes * len(graph.labels.classes)
+    return 3 * graph.features.nbytes + scores <= left - (LEARNING - SMALLEST)
 
 
 def _without_clusters(choice: Choice) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from nafs.readers.anything import as_graph
 from nafs.readers.joined import with_id_name
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
+from nafs.selection.preprocessing import own_features_of
 from nafs.similarity import likely_links, nearest, reasons_of, suggest_pairs, write_index
 from nafs.smoothing.threads import check_threads
 from nafs.writers import write_embedding
@@ -275,7 +276,7 @@ class Embedding:
         clusters = clusters_of(self.matrix, self.id_array, clustering, graph, self.id_name)
         return warn_if_fewer(clusters, n_clusters)
 
-    def classify(self, labels: Any = None, *, seed: int = 0) -> Classification:
+    def classify(self, labels: Any = None, *, graph: Any = None, seed: int = 0) -> Classification:
         """Predict the class of every node from the labels of some, with calibrated probabilities.
 
         Parameters
@@ -283,6 +284,8 @@ class Embedding:
         labels : mapping of id to class, Series, data frame, or sequence with None where unknown, optional
             By default the labels that came with the graph. A Series is keyed by its index; a data frame has
             the two columns id and class.
+        graph : Graph, or anything that :func:`nafs.embed` takes, optional
+            The features before smoothing count beside the vectors where that helps held-out labels.
         seed : int
             Seed of the folds for estimating the accuracy.
 
@@ -307,7 +310,12 @@ class Embedding:
         labels = self.labels if labels is None else labels
         if labels is None:
             raise InputError(Parameter("labels"), " are needed: the graph has none")
-        answer = classify(self.matrix, self.id_array, labels, seed=seed)
+        features = None
+        if graph is not None:
+            graph = as_graph(graph)
+            self._check_same_nodes(graph)
+            features = own_features_of(graph)
+        answer = classify(self.matrix, self.id_array, labels, features=features, seed=seed)
         before = str(self.settings.get("input", {}).get("features", "")).partition("-")[0]
         if before.isdigit() and int(before) > self.matrix.shape[1]:
             note = f"the vectors keep {self.matrix.shape[1]:,} of {int(before):,} columns; classes may be "

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from nafs._support.checks import check_choice
 from nafs._support.checksum import crc_of
-from nafs.graph import Adjacency, Features, read_features
+from nafs.clustering.own_features import OwnFeatures
+from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.selection.reduction import projected
 
 KINDS = ("none", "l2", "tfidf", "standardize")
@@ -188,6 +189,19 @@ def prepare(features: Features, graph: Adjacency, kind: str = "none", center: st
         The same object if there is nothing to do.
     """
     return find_preparation(features, graph, kind, center)[1]
+
+
+def own_features_of(graph: Graph) -> Features | None:
+    """The features of a graph, scaled by their values; ``None`` if there are none, or some are negative.
+
+    They are used unsmoothed, beside an embedding; see :mod:`nafs.clustering.own_features`.
+    """
+    if graph.features is None:
+        return None
+    kind, _ = judge(graph.features)
+    if kind == "standardize" or not OwnFeatures.can_use(graph.features):
+        return None
+    return prepare(graph.features, graph.adjacency, kind)
 
 
 def prepared_nbytes(features: Features, kind: str, center: str) -> int:

@@ -22,7 +22,7 @@ from nafs.clustering.directions import unit_rows
 from nafs.clustering.own_features import OwnFeatures
 from nafs.graph import Graph
 from nafs.pipeline import Job, Settings, sweep
-from nafs.selection.preprocessing import judge, prepare
+from nafs.selection.preprocessing import own_features_of
 from nafs.smoothing.method import AUTO
 from nafs.tasks.classification import Split, labelled_parts, random_splits
 from nafs.tasks.result import TaskResult, check_rows
@@ -88,7 +88,9 @@ def evaluate_class_vote(
         raise InputError("at least 1 split is needed; got ", Parameter("count", count))
     codes, parts = labelled_parts(graph, splits)
     voters: list[list[_Voter]] = [[] for _ in parts]
-    own, tried = _own_features(graph) if own_features else [], 0
+    features = own_features_of(graph) if own_features else None
+    own = [] if features is None else [OwnFeatures(features, weight) for weight in OWN_WEIGHTS]
+    tried = 0
     for matrix in embeddings:
         check_rows(matrix, graph)
         for points in _scalings(matrix):
@@ -123,15 +125,6 @@ def _scalings(matrix: NDArray[Any]) -> Iterator[NDArray[np.float64]]:
     yield points / (np.linalg.norm(points, axis=1).mean() or 1.0)  # so that strengths are comparable
     yield unit_rows(points)
     yield unit_rows(points - points.mean(axis=0))
-
-
-def _own_features(graph: Graph) -> list[OwnFeatures]:
-    """The features before smoothing with each weight; none if they cannot be used."""
-    if graph.features is None:
-        return []
-    kind, _ = judge(graph.features)
-    prepared = prepare(graph.features, graph.adjacency, kind)
-    return [OwnFeatures(prepared, weight) for weight in OWN_WEIGHTS if OwnFeatures.can_use(prepared)]
 
 
 def _candidates(
