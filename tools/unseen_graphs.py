@@ -1,4 +1,4 @@
-"""`auto` on graphs that no rule was developed on: text networks made from packages of a Debian system.
+"""`auto` on graphs that came after most of the rules: text networks made from packages of a Debian system.
 
     apt-get update && apt-get install wordnet-base dict-foldoc lz4
     python tools/unseen_graphs.py
