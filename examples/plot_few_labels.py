@@ -15,7 +15,7 @@ from nafs.datasets import example_table
 
 graph = nafs.read_graph(example_table("citations"), example_table("papers"), example_table("known_topics"))
 embedding = nafs.embed(graph, n_hops="auto")
-answer = embedding.classify()
+answer = embedding.classify(graph=graph)
 print(answer.explain())
 
 truth = dict(line.split(",") for line in example_table("all_topics").read_text().splitlines()[1:])

@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from nafs.reproduce import quality
 from nafs.reproduce.marked import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,11 +32,7 @@ SYSTEMS = (
     ("DAGNN", "DAGNN", "training, labels"),
 )
 # Name of the automatic choice in the cells of each task.
-AUTO = {
-    "links": "+ link head: auto",
-    "clustering": "+ consensus over hops: auto",
-    "classification": "+ the three best on validation nodes: auto",
-}
+AUTO = {task.name: next(step.title for step in task.steps if step.is_auto) for task in quality.TASKS}
 TASKS = (("links", "AUC"), ("clustering", "NMI"), ("classification", "ACC"))
 
 
