@@ -56,6 +56,19 @@ def test_lengths_of_rows_and_empty_rows_and_columns_do_not_count():
     assert np.isfinite(OwnFeatures(read_features(1e-38 * values)).refine(scores)[0]).all()
 
 
+def test_known_clusters_decide_what_a_node_counts_for():
+    rng = np.random.default_rng(4)
+    values = rng.random((30, 6))
+    scores = np.log(rng.dirichlet(np.ones(3), 30).T)
+    nodes, clusters = np.arange(10), rng.integers(0, 3, 10)
+    own = OwnFeatures(read_features(values))
+    _, odds = own.refine(scores, (nodes, clusters))
+    certain = scores.copy()
+    certain[:, nodes], certain[clusters, nodes] = -50, 50
+    np.testing.assert_allclose(own.refine(certain)[1], odds, rtol=1e-4, atol=1e-5)
+    assert np.abs(own.refine(scores)[1] - odds).max() > 0.01
+
+
 def test_only_features_without_negative_values_are_used():
     assert OwnFeatures.can_use(read_features([[0.0, 1.0]]))
     assert OwnFeatures.can_use(read_features(sp.csr_array([[0.0, 1.0]])))

@@ -41,7 +41,6 @@ _MOST_LABELLED = 1 << 24  # values of the labelled rows of one
 _VALUES = 1 << 22  # per block of rows
 OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # of own features
 _SAMPLE = 20_000  # nodes without a label from which the odds of features are estimated
-_SURE = 20.0  # logarithm of how much likelier the known class of a node is than any other
 _TEMPERATURES = np.geomspace(0.05, 20, 121)
 
 
@@ -226,17 +225,18 @@ def classify(
         if accuracy < chance + 0.02:
             notes.append("the accuracy is no better than guessing: do not trust the predictions")
     model = LogisticRegression(C=fit.strength, max_iter=1000).fit(vectors.rows(nodes), codes)
-    odds = None
+    heard, odds = None, np.empty(0, np.float32)
     if own is not None and fit.weight:
+        heard = OwnFeatures(own.features, fit.weight)
         scores = vectors.scores(model, own.nodes, fit.temperature)
         odds = own.odds(scores, nodes, np.searchsorted(present, codes), fit.weight)
         notes.append(f"each node's own features count beside its vector, with weight {fit.weight:g}")
     probabilities = np.zeros((len(matrix), len(names)))
     for rows in _blocks(matrix):
         scores = vectors.scores(model, rows, fit.temperature)
-        if own is not None and odds is not None:
-            scores = (scores + own.evidence(odds, rows, fit.weight)) / fit.final_temperature
-        probabilities[rows][:, present] = _softmax(scores)
+        if heard is not None:
+            scores += heard.evidence(odds, rows.start, min(rows.stop, len(matrix)))
+        probabilities[rows][:, present] = _softmax(scores / fit.final_temperature)
     return Classification(
         ids,
         pa.array(names),
@@ -340,15 +340,8 @@ class _Own(NamedTuple):
         self, scores: NDArray[np.float64], labelled: NDArray[np.int64], places: NDArray[Any], weight: float
     ) -> NDArray[np.float32]:
         """The odds of each feature for each class, from the scores of the sampled nodes and known labels."""
-        known = np.array(scores.T - scores.max(axis=1), np.float32)
-        columns = np.searchsorted(self.nodes, labelled)
-        known[:, columns] = -_SURE
-        known[places, columns] = 0
-        return OwnFeatures(self.sampled, weight).refine(known)[1]
-
-    def evidence(self, odds: NDArray[np.float32], rows: slice, weight: float) -> NDArray[np.float32]:
-        """What own features say for each class, one row for each node."""
-        return OwnFeatures(self.features, weight).evidence(odds, *rows.indices(self.features.shape[0])[:2])
+        known = np.searchsorted(self.nodes, labelled), places
+        return OwnFeatures(self.sampled, weight).refine(scores.T, known)[1]
 
 
 class _Fit(NamedTuple):

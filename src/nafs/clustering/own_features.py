@@ -25,6 +25,7 @@ _STEPS = 3  # as many as the mixture takes
 _TINY = np.finfo(np.float32).tiny
 
 Matrix = NDArray[np.float32]
+Known = tuple[NDArray[np.int64], NDArray[np.int64]]  # nodes, and the cluster of each
 
 
 class OwnFeatures:
@@ -59,13 +60,15 @@ class OwnFeatures:
         values = features.matrix if features.sparse is None else features.sparse.data
         return bool(values.size) and float(values.min()) >= 0 and features.largest > 0
 
-    def refine(self, scores: NDArray[Any]) -> tuple[NDArray[Any], Matrix]:
+    def refine(self, scores: NDArray[Any], known: Known | None = None) -> tuple[NDArray[Any], Matrix]:
         """Scores with the evidence of own features, and the odds of each feature.
 
         Parameters
         ----------
         scores : ndarray of shape (n_clusters, n)
             Logarithms of the probability of each cluster, up to a constant for each node.
+        known : pair of ndarrays of int, optional
+            Nodes whose cluster is known, and these clusters. They alone decide what such a node counts for.
 
         Returns
         -------
@@ -74,7 +77,7 @@ class OwnFeatures:
         """
         refined = scores
         for _ in range(_STEPS):
-            odds = self._odds(refined)
+            odds = self._odds(refined, known)
             refined = scores + self.evidence(odds).T
         return refined, odds
 
@@ -85,11 +88,15 @@ class OwnFeatures:
         block = self.features if every else self.features.take(np.arange(begin, end))
         return np.asarray(block.project(np.ascontiguousarray(odds.T)) * self._scale[begin:end, None])
 
-    def _odds(self, scores: NDArray[Any]) -> Matrix:
+    def _odds(self, scores: NDArray[Any], known: Known | None) -> Matrix:
         """Logarithms of the frequency of each feature in a cluster over that in all others."""
         shares = np.exp(scores - scores.max(axis=0))
-        shares *= self._scale / shares.sum(axis=0)
-        inside = self.features.weighted_sum(shares.astype(np.float32))
+        shares /= shares.sum(axis=0)
+        if known is not None:
+            nodes, clusters = known
+            shares[:, nodes] = 0
+            shares[clusters, nodes] = 1
+        inside = self.features.weighted_sum((shares * self._scale).astype(np.float32))
         total = inside.sum(axis=0)
         spread = np.maximum(_COMMON * total, _TINY)  # so that columns without values have odds as well
         outside = total - inside + spread

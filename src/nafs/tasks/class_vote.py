@@ -31,7 +31,6 @@ HOPS = (4, 8, 15, 30)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
 VOTERS = 5
 OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # of own features; less than for clusters, whose scores are too sure
-_SURE = 20.0  # logarithm of how much likelier the known class of a training node is than any other
 
 
 class _Voter(NamedTuple):
@@ -134,12 +133,10 @@ def _candidates(
     model, points = _regression(points, codes, part)
     probabilities = model.predict_proba(points)
     yield _voter(probabilities, model.classes_, codes, part)
-    train = part["train"]
+    known = part["train"], np.searchsorted(model.classes_, codes[part["train"]])
     scores = np.log(np.maximum(probabilities, 1e-6)).T.astype(np.float32)
-    scores[:, train] = -_SURE
-    scores[np.searchsorted(model.classes_, codes[train]), train] = 0
     for features in own:
-        refined, _ = features.refine(scores)
+        refined, _ = features.refine(scores, known)
         shares = np.exp(refined - refined.max(axis=0)).astype(np.float64)
         yield _voter((shares / shares.sum(axis=0)).T, model.classes_, codes, part)
 
