@@ -31,7 +31,7 @@ from nafs.clustering.edges import Table, assortativity_of, modularity_of
 from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.joint_mixture import columns_for
 from nafs.clustering.kmeans import explained_variance
-from nafs.clustering.own_features import OwnFeatures
+from nafs.clustering.own_features import WEIGHT, OwnFeatures
 from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import HALVES, data_of, present
@@ -80,7 +80,7 @@ class Vote:
     powers: Powers = (4, 4, 2)
     edge_rating: Callable[[Table], float] = assortativity_of
     other_heads: bool = False
-    outliers: bool = False
+    allow_outliers: bool = False
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
@@ -99,7 +99,7 @@ class Vote:
         even, uneven = votes
         others = self.candidates[self.heads != "absorbed"]
         alike = float(np.mean([rand_index(uneven.labels, other, self.count) for other in others]))
-        return (uneven if uneven.beats(even, 1.0 if self.outliers else alike) else even).shares
+        return (uneven if uneven.beats(even, 1.0 if self.allow_outliers else alike) else even).shares
 
     @cached_property
     def labels(self) -> Labels:
@@ -298,7 +298,7 @@ WEIGHTS: dict[str, dict[str, Any]] = {
         "edge_rating": block_likelihood,
     },
     "votes: block model's likelihood^4 for assortativity^4": {"edge_rating": block_likelihood},
-    "votes: uneven clusters need not resemble the others": {"outliers": True},
+    "votes: uneven clusters need not resemble the others": {"allow_outliers": True},
 }
 LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     BEFORE: lambda votes: votes.one_embedding[1],
@@ -324,10 +324,10 @@ LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     "joint, a covariance for each cluster": partial(own_covariances, common=2.5),
     "joint, a covariance for each cluster, close to the common one": partial(own_covariances, common=50),
     "spectral clustering by candidates that agree": together,
-    AUTO: partial(own_features, weight=1.5),
-    "joint, then own features with a third of the weight": partial(own_features, weight=0.5),
-    "joint, then own features with two thirds of the weight": partial(own_features, weight=1),
-    "joint, then own features with twice the weight": partial(own_features, weight=3),
+    AUTO: partial(own_features, weight=WEIGHT),
+    "joint, then own features with a third of the weight": partial(own_features, weight=WEIGHT / 3),
+    "joint, then own features with two thirds of the weight": partial(own_features, weight=2 * WEIGHT / 3),
+    "joint, then own features with twice the weight": partial(own_features, weight=2 * WEIGHT),
 }
 LAST_STEPS |= {
     f"{model} on the surest {share:.0%}": partial(core, share=share, model=model)

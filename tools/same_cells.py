@@ -30,13 +30,17 @@ def difference(stored: Values, measured: Values) -> float:
         a, b = np.asarray(stored.get(name, [])), np.asarray(measured.get(name, []))
         if a.shape != b.shape:
             return float("inf")
+        if not np.array_equal(np.isnan(a), np.isnan(b)):
+            return float("inf")
         sizes = np.maximum(np.abs(a), np.finfo(float).tiny)
-        largest = max(largest, float((np.abs(a - b) / sizes).max(initial=0)))
+        largest = max(largest, float(np.nan_to_num(np.abs(a - b) / sizes).max(initial=0)))
     return largest
 
 
 def main() -> None:
     """Compare all cells that match."""
+    if len(sys.argv) < 3 or not (DATA / f"{sys.argv[1]}.json").is_file():
+        raise SystemExit(__doc__)
     page, *patterns = sys.argv[1:]
     store = Store(DATA, f"{page}.json")
     counts = {True: 0, False: 0}
@@ -48,6 +52,8 @@ def main() -> None:
             counts[apart == 0] += 1
             print(f"{'same' if apart == 0 else f'differs by {apart:.1e}'}  {cell.key}", flush=True)
     print(f"{counts[True]} cells are the same, {counts[False]} differ")
+    if counts[False] or not counts[True]:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

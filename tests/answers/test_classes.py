@@ -7,10 +7,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from command import run
+from threadpoolctl import threadpool_limits
 
 from nafs import Graph, InputError, embed, from_edges
 from nafs.answers import classify, width_for_classes
 from nafs.datasets import contextual_sbm, example_table
+from nafs.graph import read_features
 from nafs.selection.preprocessing import own_features_of
 
 
@@ -257,16 +259,35 @@ def test_own_features_are_heard_where_that_helps():
     assert right[True] > right[False] + 0.05
 
 
-def test_own_features_that_do_not_help_or_are_negative_change_nothing():
+def test_own_features_that_do_not_help_or_cannot_be_used_change_nothing():
     graph, classes = words_of_classes()
     labels = {node: "abc"[classes[node]] for node in range(90)}
     rng = np.random.default_rng(1)
     embedding = embed(graph, n_hops=2)
     alone = embedding.classify(labels)
-    for features in (rng.standard_normal((300, 5)), np.ones((300, 2))):
+    for features, usable in ((rng.standard_normal((300, 12)), False), (np.ones((300, 12)), True)):
         other = Graph(graph.adjacency, features, directed=False)
+        assert (own_features_of(other) is not None) == usable
         answer = embedding.classify(labels, graph=other)
         np.testing.assert_array_equal(answer.probabilities, alone.probabilities)
+        assert ("negative" in answer.explain()) != usable
+
+
+def test_features_of_another_number_of_nodes_are_refused():
+    features = read_features(np.ones((3, 12)))
+    with pytest.raises(InputError, match="features have 3 rows for 4 nodes"):
+        classify(np.eye(4), pa.array(range(4)), {0: "a", 1: "b"}, features=features)
+
+
+def test_bits_do_not_depend_on_threads():
+    graph, classes = words_of_classes()
+    labels = {node: "abc"[classes[node]] for node in range(90)}
+    answers = []
+    for count in (1, 2):
+        with threadpool_limits(count):
+            features = own_features_of(graph)
+            answers.append(classify(noisy_vectors(classes), graph.id_array, labels, features=features))
+    np.testing.assert_array_equal(answers[0].probabilities, answers[1].probabilities)
 
 
 def test_odds_of_features_come_from_a_sample_of_a_large_graph(monkeypatch):

@@ -101,3 +101,11 @@ def test_papers_of_acm_are_clustered_better_with_their_own_words(data_home):
         labels = search.consensus(3).labels
         scores[search.use_own_features] = agreement(graph.labels.codes, labels)["ARI"]
     assert scores[True] > scores[False] + 0.005
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_evidence_of_a_block_copies_no_values(form):
+    features = read_features(form(np.random.default_rng(5).random((50, 9))))
+    block = features.between(10, 30)
+    np.testing.assert_array_equal(block.toarray(), features.toarray()[10:30])
+    assert np.shares_memory(block.values, features.values)

@@ -24,6 +24,14 @@ def test_columns_with_units_of_their_own_are_scaled_one_by_one(columns, kind):
     assert judge(read_features(values))[0] == kind
 
 
+@pytest.mark.parametrize("largest", [0, 2023, 90_000])  # none, a year, an income
+def test_a_measurement_beside_counts_of_words_is_seen(largest):
+    rng = np.random.default_rng(1)
+    words = (rng.random((100, 60)) < 0.1) * rng.integers(1, 4, (100, 60))
+    values = np.column_stack([words, rng.integers(largest // 2, largest, 100)]) if largest else words
+    assert judge(read_features(values))[0] == ("standardize" if largest else "tfidf")
+
+
 def test_a_column_without_meaning_does_not_drown_the_others():
     """Ages that tell groups apart, beside two columns that do not; half of the nodes have labels."""
     rng = np.random.default_rng(0)

@@ -4,10 +4,12 @@ The strength of the regression is chosen by the log-loss of cross-validation on 
 held-out predictions then set a temperature: logits are divided by the number that makes the held-out labels
 likeliest, so that about 80 % of the nodes predicted with probability 0.8 are right. A few labels say little,
 so one more is counted that could be of any class, and so is every label of a class that was seen only once:
-held out, it could not be predicted. The reported accuracy is that of the held-out predictions.
+held out, it could not be predicted. The reported accuracy is that of the held-out predictions. It is a
+little too high where labels are few, because the same predictions made the choices.
 
 If the features before smoothing are known, each node's own features are heard beside its vector (see
-:mod:`nafs.clustering.own_features`), with the weight that is best for the held-out labels; it may be 0.
+:mod:`nafs.clustering.own_features`), with the weight that makes the held-out labels likeliest. They are left
+out unless the gain in log-loss exceeds its standard error.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
 from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, Parameter
 from nafs._support.extras import require
@@ -39,7 +42,7 @@ _FEW_LABELS = 50  # below this, the accuracy is a rough estimate
 _MOST_BYTES = 1 << 30  # of an embedding that keeps all columns by default
 _MOST_LABELLED = 1 << 24  # values of the labelled rows of one
 _VALUES = 1 << 22  # per block of rows
-OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5)  # of own features
+OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)  # of own features
 _SAMPLE = 20_000  # nodes without a label from which the odds of features are estimated
 _TEMPERATURES = np.geomspace(0.05, 20, 121)
 
@@ -147,6 +150,7 @@ def width_for_classes(graph: Graph, memory_limit: int | None = None) -> tuple[st
     return "auto", (f"{reason}, so {AUTO_DIM} leading directions of the {width:,} features are used",)
 
 
+@one_blas_thread()
 def classify(
     matrix: NDArray[Any], ids: Any, labels: Any, *, features: Features | None = None, seed: int = 0
 ) -> Classification:
@@ -161,7 +165,7 @@ def classify(
         A sequence has None where the class is unknown. A Series is keyed by its index; a data frame has
         the two columns id and class.
     features : Features, optional
-        The features before smoothing. If none is negative, they count beside the vectors.
+        The features before smoothing, n rows. If none is negative, they may count beside the vectors.
     seed : int
         Of the folds.
 
@@ -191,7 +195,7 @@ def classify(
     _check(known, len(present))
     scales = _scales(matrix, nodes)
     vectors = _Vectors(matrix, scales)
-    own = None if features is None else _Own.of(features, nodes, seed)
+    own = None if features is None else _Own.of(features, nodes, len(matrix), seed)
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
     doubtful = [names[code] for code in present if str(names[code]).lower() in PERHAPS_MARKS]
     if doubtful:
@@ -222,8 +226,11 @@ def classify(
             notes.append(
                 f"the accuracy was estimated from {n_labels} labels only and may be off by {margin:.2f}"
             )
-        if accuracy < chance + 0.02:
-            notes.append("the accuracy is no better than guessing: do not trust the predictions")
+        if accuracy < chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels)):
+            notes.append(
+                "the accuracy is not clearly better than guessing, as far as the labels can tell: do not "
+                "trust the predictions"
+            )
     model = LogisticRegression(C=fit.strength, max_iter=1000).fit(vectors.rows(nodes), codes)
     heard, odds = None, np.empty(0, np.float32)
     if own is not None and fit.weight:
@@ -233,9 +240,9 @@ def classify(
         notes.append(f"each node's own features count beside its vector, with weight {fit.weight:g}")
     probabilities = np.zeros((len(matrix), len(names)))
     for rows in _blocks(matrix):
-        scores = vectors.scores(model, rows, fit.temperature)
+        scores = vectors.scores(model, np.arange(rows.start, rows.stop), fit.temperature)
         if heard is not None:
-            scores += heard.evidence(odds, rows.start, min(rows.stop, len(matrix)))
+            scores += heard.evidence(odds, rows.start, rows.stop)
         probabilities[rows][:, present] = _softmax(scores / fit.final_temperature)
     return Classification(
         ids,
@@ -262,10 +269,11 @@ def _scales(matrix: NDArray[Any], labelled: NDArray[np.int64]) -> NDArray[np.flo
     return np.asarray((stretch / (float(lengths.mean()) or 1.0))[:, None], np.float32)
 
 
-def _blocks(matrix: NDArray[Any]) -> list[slice]:
-    """Slices of rows, so that no copy of the whole matrix is made."""
+def _blocks(matrix: NDArray[Any], n_rows: int | None = None) -> list[slice]:
+    """Slices of all rows, or of a number of them, so that no copy of the whole matrix is made."""
+    n_rows = len(matrix) if n_rows is None else n_rows
     step = max(1, _VALUES // max(1, matrix.shape[1]))
-    return [slice(top, top + step) for top in range(0, len(matrix), step)]
+    return [slice(top, min(top + step, n_rows)) for top in range(0, n_rows, step)]
 
 
 def _labels(labels: Any, ids: Any, n: int) -> Labels:
@@ -312,9 +320,10 @@ class _Vectors(NamedTuple):
         """The scaled vectors of some nodes."""
         return np.asarray(self.matrix[nodes] * self.scales[nodes])
 
-    def scores(self, model: Any, nodes: Any, temperature: float) -> NDArray[np.float64]:
+    def scores(self, model: Any, nodes: NDArray[np.int64], temperature: float) -> NDArray[np.float64]:
         """The calibrated logits of some nodes."""
-        return _logits(model, self.rows(nodes)) / temperature
+        parts = [_logits(model, self.rows(nodes[rows])) for rows in _blocks(self.matrix, len(nodes))]
+        return np.concatenate(parts) / temperature
 
 
 class _Own(NamedTuple):
@@ -325,9 +334,13 @@ class _Own(NamedTuple):
     sampled: Features
 
     @classmethod
-    def of(cls, features: Features, labelled: NDArray[np.int64], seed: int) -> _Own:
-        """All nodes, or the labelled ones and a sample of the others."""
-        nodes = np.arange(features.shape[0])
+    def of(cls, features: Features, labelled: NDArray[np.int64], n_nodes: int, seed: int) -> _Own | None:
+        """All nodes, or the labelled ones and a sample of the others; ``None`` if some value is negative."""
+        if features.shape[0] != n_nodes:
+            raise InputError(f"features have {features.shape[0]:,} rows for {n_nodes:,} nodes")
+        if not OwnFeatures.can_use(features):
+            return None
+        nodes = np.arange(n_nodes)
         if len(nodes) <= _SAMPLE:
             return cls(features, nodes, features)
         others = np.setdiff1d(nodes, labelled)
@@ -391,20 +404,24 @@ def _validate(
         losses = [_log_loss(logits / value, places, unknowable) for value in _TEMPERATURES]
         return min(losses), float(_TEMPERATURES[int(np.argmin(losses))])
 
+    def surprises(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+        return -np.log(np.maximum(_softmax(logits)[np.arange(len(places)), places], 1e-12))
+
     fit = _Fit(strength, calibrate(held_out)[1])
     if own is not None:
         calibrated = held_out / fit.temperature
-        weighed = {weight: calibrated.copy() for weight in (0.0, *OWN_WEIGHTS)}
+        weighed = {weight: calibrated.copy() for weight in OWN_WEIGHTS}
         for (train, test), model in zip(parts, models, strict=True):
             scores = vectors.scores(model, own.nodes, fit.temperature)
             tested = OwnFeatures(own.features.take(nodes[test]), 1.0)
             for weight in OWN_WEIGHTS:
                 odds = own.odds(scores, nodes[train], places[train], weight)
                 weighed[weight][test] += weight * tested.evidence(odds)
-        weight = min(weighed, key=lambda each: calibrate(weighed[each])[0])
-        held_out = weighed[weight]
-        if weight:
-            fit = fit._replace(weight=weight, final_temperature=calibrate(held_out)[1])
+        _, temperature, weight = min((*calibrate(logits), weight) for weight, logits in weighed.items())
+        gains = surprises(calibrated) - surprises(weighed[weight] / temperature)
+        if gains.mean() > gains.std() / np.sqrt(len(gains)):
+            held_out = weighed[weight]
+            fit = fit._replace(weight=weight, final_temperature=temperature)
     right = held_out.argmax(axis=1) == places
     deviation = float(np.std([right[test].mean() for _, test in parts]))
     return fit._replace(accuracy=float(right.mean()), deviation=deviation)

@@ -10,6 +10,7 @@ from nafs.cli.flags import command
 from nafs.cli.options import LEARNING, SMALLEST, Force, TableFile, TablePrinting, beside, check_learning
 from nafs.cli.reading import Edges, Reading, read, say_if_structural, with_own_names
 from nafs.cli.similar import check_table_target, show_table
+from nafs.clustering.own_features import OwnFeatures
 from nafs.embedding import embed
 from nafs.graph import Graph
 from nafs.readers.summary import counted
@@ -31,7 +32,8 @@ def classify(
     """Predict the class of every node from a few labels, with probabilities and an estimate of the accuracy.
 
     The default width, auto, keeps all columns of the features here, unless that would take more than 1 GB, a
-    quarter of the memory limit, or long.
+    quarter of the memory limit, or long. Beside its vector, each node's own features count where that makes
+    held-out labels likelier: words that are frequent in one class and rare in others speak for it.
 
     [dim]nafs classify edges.csv -f features.csv --labels few.csv -o predictions.parquet[/dim]
     """
@@ -65,12 +67,15 @@ def classify(
 
 
 def _own_features_fit(graph: Graph, limit: int | None) -> bool:
-    """Whether the limit leaves room for a prepared copy of the features, a sample of it, and its scores."""
+    """Whether the limit leaves room for a prepared copy of the features, a sample of it, and scores."""
     left = left_now(limit)
-    if left is None or graph.features is None or graph.labels is None:
+    features, labels = graph.features, graph.labels
+    if left is None or features is None or labels is None or not OwnFeatures.can_use(features):
         return True
-    scores = 64 * graph.n_nodes * len(graph.labels.classes)
-    return 3 * graph.features.nbytes + scores <= left - (LEARNING - SMALLEST)
+    classes = len(labels.classes)
+    needed = features.nbytes + OwnFeatures.nbytes(features, graph.n_nodes, classes)
+    needed += 64 * graph.n_nodes * classes + 200 * int(labels.known.sum()) * classes
+    return needed <= left - (LEARNING - SMALLEST)
 
 
 def _without_clusters(choice: Choice) -> tuple[str, ...]:

@@ -346,8 +346,8 @@ class ClusterSearch:
         )
         if clustering.doubtful and n_clusters > 1:
             reasons.append(
-                "these clusters are doubtful: the clusterings hardly agree more than they would on data "
-                "without clusters"
+                "these clusters are doubtful: the clusterings do not agree clearly more than they would on "
+                "data without clusters"
             )
         return replace(clustering, reasons=tuple(reasons))
 

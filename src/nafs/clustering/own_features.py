@@ -5,8 +5,8 @@ many nodes have in common. A node's own words can still tell that it belongs els
 a naive Bayes classifier: each feature speaks for a cluster by the logarithm of how frequent it is in that
 cluster, divided by how frequent it is in all others.
 
-This needs features that are not negative, such as words, tags or purchases. Rows count as if they had
-length 1.
+This needs features that are not negative, such as words, tags or purchases. The lengths of rows do not
+count.
 """
 
 from __future__ import annotations
@@ -55,6 +55,14 @@ class OwnFeatures:
         self._scale = (weight / lengths).astype(np.float32)
 
     @staticmethod
+    def nbytes(features: Features, n_rows: int, n_clusters: int) -> int:
+        """Approximate bytes of a copy of some rows and of the odds."""
+        # Taking rows of a sparse matrix needs the places of all values, three numbers of eight bytes each.
+        each = 4 if features.is_sparse else 1
+        rows = each * features.nbytes * n_rows // max(1, features.shape[0])
+        return int(rows + 48 * n_clusters * features.shape[1])
+
+    @staticmethod
     def can_use(features: Features) -> bool:
         """Whether no value is negative and some are positive."""
         values = features.matrix if features.sparse is None else features.sparse.data
@@ -84,8 +92,7 @@ class OwnFeatures:
     def evidence(self, odds: Matrix, begin: int = 0, end: int | None = None) -> Matrix:
         """What the features of some nodes say for each cluster, shape (nodes, n_clusters)."""
         end = len(self._scale) if end is None else end
-        every = end - begin == len(self._scale)
-        block = self.features if every else self.features.take(np.arange(begin, end))
+        block = self.features.between(begin, end)
         return np.asarray(block.project(np.ascontiguousarray(odds.T)) * self._scale[begin:end, None])
 
     def _odds(self, scores: NDArray[Any], known: Known | None) -> Matrix:

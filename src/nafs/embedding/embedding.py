@@ -285,7 +285,8 @@ class Embedding:
             By default the labels that came with the graph. A Series is keyed by its index; a data frame has
             the two columns id and class.
         graph : Graph, or anything that :func:`nafs.embed` takes, optional
-            The features before smoothing count beside the vectors where that helps held-out labels.
+            Its features, before smoothing, count beside the vectors where that makes held-out labels
+            likelier. They must not be negative; ``explain()`` says whether they count.
         seed : int
             Seed of the folds for estimating the accuracy.
 
@@ -316,6 +317,9 @@ class Embedding:
             self._check_same_nodes(graph)
             features = own_features_of(graph)
         answer = classify(self.matrix, self.id_array, labels, features=features, seed=seed)
+        if features is None and graph is not None and graph.features is not None:
+            note = "own features do not count: some are negative, or a few columns outweigh the others"
+            answer = replace(answer, notes=(*answer.notes, note))
         before = str(self.settings.get("input", {}).get("features", "")).partition("-")[0]
         if before.isdigit() and int(before) > self.matrix.shape[1]:
             note = f"the vectors keep {self.matrix.shape[1]:,} of {int(before):,} columns; classes may be "

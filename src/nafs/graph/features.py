@@ -122,6 +122,19 @@ class Features:
         rows = np.repeat(np.arange(end - begin, dtype=np.int32), np.diff(offsets))
         return rows, self.sparse.indices[span], self.sparse.data[span]
 
+    def between(self, begin: int, end: int) -> Features:
+        """Consecutive rows; values and column numbers are not copied."""
+        if self.dense is not None:
+            return Features(self.dense[begin:end])
+        offsets = self.sparse.indptr[begin : end + 1].astype(np.int64)
+        span = slice(int(offsets[0]), int(offsets[-1]))
+        arrays = {
+            "indptr": offsets - offsets[0],
+            "indices": self.sparse.indices[span],
+            "values": self.sparse.data[span],
+        }
+        return Features.from_arrays(arrays, (end - begin, self.shape[1]))
+
     def take(self, nodes: NDArray[np.integer[Any]]) -> Features:
         """The rows of some nodes, copied."""
         if self.dense is not None:

@@ -14,6 +14,8 @@ import numpy as np
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
 from nafs.clustering.consensus import SAMPLE, ClusterSearch, search_nbytes
+from nafs.clustering.number import NUMBERS
+from nafs.clustering.own_features import OwnFeatures
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import reduce
@@ -31,9 +33,11 @@ def search_clusters(question: Question) -> ClusterSearch:
     limit = question.resources.limit
     search = search_nbytes(graph.n_nodes, most, len(HOPS), in_files=limit is not None)
     search += LIBRARIES if program_bytes(limit) else 0
-    sampled = question.features.nbytes * SAMPLE // graph.n_nodes if graph.n_nodes > SAMPLE else 0
+    count = NUMBERS[-1] if most is None else most
+    sample = max(SAMPLE, 10 * count)
+    own = OwnFeatures.nbytes(question.features, sample if graph.n_nodes > sample else 0, count)
     check_limit(
-        question.held + search + sampled,
+        question.held + search + own,
         limit,
         "looking for clusters at several numbers of hops takes",
         "raise the limit, or give a number of hops",

@@ -49,7 +49,7 @@ def judge(features: Features) -> tuple[str, str]:
     share = filled / max(1, n * f)
     if negative:
         return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
-    if whole and share < _SPARSE:
+    if whole and share < _SPARSE and not _has_measurements(features):
         return "tfidf", f"values are counts: whole numbers, {100 * share:.2g} % of them nonzero"
     if features.dense is not None and _columns_that_count(features.dense) < _FEW:
         return (
@@ -57,6 +57,12 @@ def judge(features: Features) -> tuple[str, str]:
             "few columns, or a few that outweigh the others: columns are scaled to mean 0 and deviation 1",
         )
     return "l2", "non-negative values that are not counts: rows are scaled to length 1"
+
+
+def _has_measurements(features: Features) -> bool:
+    """Whether a few of many columns outweigh all others, such as a year beside counts of words."""
+    few = min(_FEW, features.shape[1] / 4)
+    return features.dense is not None and _columns_that_count(features.dense) < few
 
 
 def _columns_that_count(matrix: NDArray[np.float32]) -> float:
@@ -192,9 +198,10 @@ def prepare(features: Features, graph: Adjacency, kind: str = "none", center: st
 
 
 def own_features_of(graph: Graph) -> Features | None:
-    """The features of a graph, scaled by their values; ``None`` if there are none, or some are negative.
+    """The features of a graph, scaled by their values; ``None`` if they cannot speak for themselves.
 
-    They are used unsmoothed, beside an embedding; see :mod:`nafs.clustering.own_features`.
+    That is so if there are none, some are negative, or they are measurements in a few columns, such as age
+    and income. They are used unsmoothed, beside an embedding; see :mod:`nafs.clustering.own_features`.
     """
     if graph.features is None:
         return None

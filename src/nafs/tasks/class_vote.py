@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
 from nafs._support.errors import InputError, Parameter
 from nafs.clustering.directions import unit_rows
 from nafs.clustering.own_features import OwnFeatures
@@ -41,6 +42,7 @@ class _Voter(NamedTuple):
     probabilities: NDArray[np.float64]
 
 
+@one_blas_thread()
 def evaluate_class_vote(
     embeddings: Iterable[NDArray[Any]],
     graph: Graph,
