@@ -67,8 +67,8 @@ def fit_joint_mixture(
     >>> votes = np.repeat([[0.9, 0.1], [0.1, 0.9]], 20, axis=0)
     >>> votes[0] = 0.4, 0.6  # a node whose votes are divided
     >>> mixture, scores = fit_joint_mixture([rows, rows], [1, 0.5], votes)
-    >>> np.bincount(scores.argmax(axis=0)), mixture.scores([rows[:1], rows[:1]]).argmax()
-    (array([20, 20]), 0)
+    >>> np.bincount(scores.argmax(axis=0)), mixture.scores([rows[:1], rows[:1]]).argmax(axis=1)
+    (array([20, 20]), array([0]))
     """
     count = shares.shape[1]
     weights = np.maximum(importance, 1e-9)
