@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_limits
 from nafs import Graph, InputError, embed, from_edges
 from nafs.answers import classify, width_for_classes
 from nafs.datasets import contextual_sbm, example_table
-from nafs.graph import read_features
 from nafs.selection.preprocessing import own_features_of
 
 
@@ -250,8 +249,8 @@ def test_own_features_are_heard_where_that_helps():
     graph, classes = words_of_classes()
     labels = {node: "abc"[classes[node]] for node in range(90)}
     right = {}
-    for features in (None, own_features_of(graph)):
-        answer = classify(noisy_vectors(classes), graph.id_array, labels, features=features)
+    for source in (None, graph):
+        answer = classify(noisy_vectors(classes), graph.id_array, labels, graph=source)
         predicted = np.array(answer.to_arrow()["predicted"].to_pylist())
         heard = "own features count" in answer.explain()
         right[heard] = (predicted[90:] == np.array(list("abc"))[classes[90:]]).mean()
@@ -273,10 +272,12 @@ def test_own_features_that_do_not_help_or_cannot_be_used_change_nothing():
         assert ("negative" in answer.explain()) != usable
 
 
-def test_features_of_another_number_of_nodes_are_refused():
-    features = read_features(np.ones((3, 12)))
-    with pytest.raises(InputError, match="features have 3 rows for 4 nodes"):
-        classify(np.eye(4), pa.array(range(4)), {0: "a", 1: "b"}, features=features)
+def test_a_graph_of_another_size_or_in_place_of_labels_is_refused():
+    graph, _ = words_of_classes(30)
+    with pytest.raises(InputError, match="graph has 30 nodes, and there are 4 vectors"):
+        classify(np.eye(4), pa.array(range(4)), {0: "a", 1: "b"}, graph=graph)
+    with pytest.raises(InputError, match="labels are a graph: pass it as graph"):
+        embed(graph, n_hops=1).classify(graph)
 
 
 def test_bits_do_not_depend_on_threads():
@@ -285,19 +286,18 @@ def test_bits_do_not_depend_on_threads():
     answers = []
     for count in (1, 2):
         with threadpool_limits(count):
-            features = own_features_of(graph)
-            answers.append(classify(noisy_vectors(classes), graph.id_array, labels, features=features))
+            answers.append(classify(noisy_vectors(classes), graph.id_array, labels, graph=graph))
     np.testing.assert_array_equal(answers[0].probabilities, answers[1].probabilities)
 
 
 def test_odds_of_features_come_from_a_sample_of_a_large_graph(monkeypatch):
     graph, classes = words_of_classes(400)
     labels = {node: "abc"[classes[node]] for node in range(90)}
-    vectors, features = noisy_vectors(classes), own_features_of(graph)
-    whole = classify(vectors, graph.id_array, labels, features=features)
-    monkeypatch.setattr("nafs.answers.classes._SAMPLE", 150)
-    monkeypatch.setattr("nafs.answers.classes._VALUES", 100)
-    sampled = classify(vectors, graph.id_array, labels, features=features)
+    vectors = noisy_vectors(classes)
+    whole = classify(vectors, graph.id_array, labels, graph=graph)
+    monkeypatch.setattr("nafs.answers.held_out._SAMPLE", 150)
+    monkeypatch.setattr("nafs.answers.held_out._VALUES", 100)
+    sampled = classify(vectors, graph.id_array, labels, graph=graph)
     assert "own features count" in sampled.explain()
     assert (whole.codes == sampled.codes).mean() > 0.85
 

@@ -1,23 +1,14 @@
 """Classes of all nodes from the labels of some: logistic regression, with calibrated probabilities.
 
-The strength of the regression is chosen by the log-loss of cross-validation on the labelled nodes. The same
-held-out predictions then set a temperature: logits are divided by the number that makes the held-out labels
-likeliest, so that about 80 % of the nodes predicted with probability 0.8 are right. A few labels say little,
-so one more is counted that could be of any class, and so is every label of a class that was seen only once:
-held out, it could not be predicted. The reported accuracy is that of the held-out predictions. It is a
-little too high where labels are few, because the same predictions made the choices.
-
-If the features before smoothing are known, each node's own features are heard beside its vector (see
-:mod:`nafs.clustering.own_features`), with the weight that makes the held-out labels likeliest. They are left
-out unless the gain in log-loss exceeds its standard error.
+:mod:`nafs.answers.held_out` describes how the regression is chosen and calibrated, and what each node's own
+features add.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,24 +18,20 @@ from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, Parameter
 from nafs._support.extras import require
 from nafs._support.markup import html_table
+from nafs.answers.held_out import Own, Vectors, blocks_of, softmax, validate
 from nafs.clustering.own_features import OwnFeatures
-from nafs.graph import Features, Graph, Labels, read_labels
+from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
 from nafs.graph.labels import PERHAPS_MARKS, alike_note
 from nafs.graph.spellings import whole_like
 from nafs.pipeline.decide import AUTO_DIM
 from nafs.readers.joined import with_id_name
+from nafs.selection.preprocessing import own_features_of
 
-STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
-FOLDS = 5
 _FEW_LABELS = 50  # below this, the accuracy is a rough estimate
 _MOST_BYTES = 1 << 30  # of an embedding that keeps all columns by default
 _MOST_LABELLED = 1 << 24  # values of the labelled rows of one
-_VALUES = 1 << 22  # per block of rows
-OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)  # of own features
-_SAMPLE = 20_000  # nodes without a label from which the odds of features are estimated
-_TEMPERATURES = np.geomspace(0.05, 20, 121)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +139,7 @@ def width_for_classes(graph: Graph, memory_limit: int | None = None) -> tuple[st
 
 @one_blas_thread()
 def classify(
-    matrix: NDArray[Any], ids: Any, labels: Any, *, features: Features | None = None, seed: int = 0
+    matrix: NDArray[Any], ids: Any, labels: Any, *, graph: Graph | None = None, seed: int = 0
 ) -> Classification:
     """Predict the class of every node from the labels of some.
 
@@ -164,8 +151,9 @@ def classify(
     labels : Labels, mapping of id to class, Series, data frame, or sequence of n classes
         A sequence has None where the class is unknown. A Series is keyed by its index; a data frame has
         the two columns id and class.
-    features : Features, optional
-        The features before smoothing, n rows. If none is negative, they may count beside the vectors.
+    graph : Graph, optional
+        With the same nodes. Its features, before smoothing, count beside the vectors where that makes
+        held-out labels likelier.
     seed : int
         Of the folds.
 
@@ -193,9 +181,8 @@ def classify(
     present, counts = np.unique(codes, return_counts=True)
     names = known.classes
     _check(known, len(present))
-    scales = _scales(matrix, nodes)
-    vectors = _Vectors(matrix, scales)
-    own = None if features is None else _Own.of(features, nodes, len(matrix), seed)
+    vectors = Vectors(matrix, _scales(matrix, nodes))
+    own = _own_features(graph, nodes, len(matrix), seed)
     notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
     doubtful = [names[code] for code in present if str(names[code]).lower() in PERHAPS_MARKS]
     if doubtful:
@@ -208,7 +195,7 @@ def classify(
     if len(single):
         shown = ", ".join(str(names[code]) for code in single[:5])
         notes.append(f"classes with a single label, whose accuracy cannot be estimated: {shown}")
-    fit = _validate(vectors, nodes, codes, own, seed)
+    fit = validate(vectors, nodes, codes, own, seed)
     accuracy, deviation = fit.accuracy, fit.deviation
     if accuracy is None:
         notes.append(
@@ -238,12 +225,14 @@ def classify(
         scores = vectors.scores(model, own.nodes, fit.temperature)
         odds = own.odds(scores, nodes, np.searchsorted(present, codes), fit.weight)
         notes.append(f"each node's own features count beside its vector, with weight {fit.weight:g}")
+    elif own is None and graph is not None and graph.features is not None:
+        notes.append("own features do not count: some are negative, or a few columns outweigh the others")
     probabilities = np.zeros((len(matrix), len(names)))
-    for rows in _blocks(matrix):
+    for rows in blocks_of(matrix):
         scores = vectors.scores(model, np.arange(rows.start, rows.stop), fit.temperature)
         if heard is not None:
             scores += heard.evidence(odds, rows.start, rows.stop)
-        probabilities[rows][:, present] = _softmax(scores / fit.final_temperature)
+        probabilities[rows][:, present] = softmax(scores / fit.final_temperature)
     return Classification(
         ids,
         pa.array(names),
@@ -256,6 +245,18 @@ def classify(
     )
 
 
+def _own_features(graph: Graph | None, labelled: NDArray[np.int64], n_nodes: int, seed: int) -> Own | None:
+    """The features of the graph, if they can be used."""
+    if graph is None:
+        return None
+    if graph.n_nodes != n_nodes:
+        raise InputError(
+            Parameter("graph"), f" has {graph.n_nodes:,} nodes, and there are {n_nodes:,} vectors"
+        )
+    features = own_features_of(graph)
+    return None if features is None else Own.of(features, labelled, seed)
+
+
 def _scales(matrix: NDArray[Any], labelled: NDArray[np.int64]) -> NDArray[np.float32]:
     """What each row is multiplied by, as a column.
 
@@ -263,21 +264,16 @@ def _scales(matrix: NDArray[Any], labelled: NDArray[np.int64]) -> NDArray[np.flo
     of their own have short rows, for which a regression would predict the most frequent class whatever
     their direction: rows shorter than half of the labelled ones are stretched to that length.
     """
-    lengths = np.concatenate([np.linalg.norm(matrix[rows], axis=1) for rows in _blocks(matrix)])
+    lengths = np.concatenate([np.linalg.norm(matrix[rows], axis=1) for rows in blocks_of(matrix)])
     usual = float(np.median(lengths[labelled]))
     stretch = np.divide(usual, lengths, out=np.ones_like(lengths), where=(lengths > 0) & (lengths < usual))
     return np.asarray((stretch / (float(lengths.mean()) or 1.0))[:, None], np.float32)
 
 
-def _blocks(matrix: NDArray[Any], n_rows: int | None = None) -> list[slice]:
-    """Slices of all rows, or of a number of them, so that no copy of the whole matrix is made."""
-    n_rows = len(matrix) if n_rows is None else n_rows
-    step = max(1, _VALUES // max(1, matrix.shape[1]))
-    return [slice(top, min(top + step, n_rows)) for top in range(0, n_rows, step)]
-
-
 def _labels(labels: Any, ids: Any, n: int) -> Labels:
     """Labels in the order of the nodes."""
+    if isinstance(labels, Graph):
+        raise InputError(Parameter("labels"), " are a graph: pass it as ", Parameter("graph"))
     if is_frame(labels):
         keys, values, _ = keyed_labels(labels, ids)
         labels = dict(zip(keys.to_pylist(), values.to_pylist(), strict=True))
@@ -308,138 +304,3 @@ def _check(labels: Labels, n_classes: int) -> None:
         marks = f"; those written {' or '.join(map(repr, labels.marks))} are missing" if labels.marks else ""
         why = f": {labels.unmatched}" if labels.unmatched else marks
         raise InputError(Parameter("labels"), " have one class only; classification needs at least two", why)
-
-
-class _Vectors(NamedTuple):
-    """An embedding, and what its rows are multiplied by."""
-
-    matrix: NDArray[Any]
-    scales: NDArray[np.float32]
-
-    def rows(self, nodes: Any) -> NDArray[Any]:
-        """The scaled vectors of some nodes."""
-        return np.asarray(self.matrix[nodes] * self.scales[nodes])
-
-    def scores(self, model: Any, nodes: NDArray[np.int64], temperature: float) -> NDArray[np.float64]:
-        """The calibrated logits of some nodes."""
-        parts = [_logits(model, self.rows(nodes[rows])) for rows in _blocks(self.matrix, len(nodes))]
-        return np.concatenate(parts) / temperature
-
-
-class _Own(NamedTuple):
-    """The features before smoothing, and the nodes from which the odds of features are estimated."""
-
-    features: Features
-    nodes: NDArray[np.int64]
-    sampled: Features
-
-    @classmethod
-    def of(cls, features: Features, labelled: NDArray[np.int64], n_nodes: int, seed: int) -> _Own | None:
-        """All nodes, or the labelled ones and a sample of the others; ``None`` if some value is negative."""
-        if features.shape[0] != n_nodes:
-            raise InputError(f"features have {features.shape[0]:,} rows for {n_nodes:,} nodes")
-        if not OwnFeatures.can_use(features):
-            return None
-        nodes = np.arange(n_nodes)
-        if len(nodes) <= _SAMPLE:
-            return cls(features, nodes, features)
-        others = np.setdiff1d(nodes, labelled)
-        more = min(len(others), _SAMPLE)
-        some = np.random.default_rng(seed).choice(others, more, replace=False)
-        nodes = np.sort(np.concatenate([labelled, some]))
-        return cls(features, nodes, features.take(nodes))
-
-    def odds(
-        self, scores: NDArray[np.float64], labelled: NDArray[np.int64], places: NDArray[Any], weight: float
-    ) -> NDArray[np.float32]:
-        """The odds of each feature for each class, from the scores of the sampled nodes and known labels."""
-        known = np.searchsorted(self.nodes, labelled), places
-        return OwnFeatures(self.sampled, weight).refine(scores.T, known)[1]
-
-
-class _Fit(NamedTuple):
-    """What held-out labels decide: strength, temperature before and after own features, and their weight."""
-
-    strength: float = 1.0
-    temperature: float = 1.0
-    weight: float = 0.0
-    final_temperature: float = 1.0
-    accuracy: float | None = None
-    deviation: float | None = None
-
-
-def _validate(
-    vectors: _Vectors, nodes: NDArray[np.int64], codes: NDArray[Any], own: _Own | None, seed: int
-) -> _Fit:
-    """Choose by held-out predictions of the labelled nodes."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
-
-    kept = np.isin(codes, [code for code in np.unique(codes) if (codes == code).sum() >= 2])
-    unknowable = (1 + int((~kept).sum())) / (1 + len(codes))
-    nodes, codes = nodes[kept], codes[kept]
-    classes, counts = np.unique(codes, return_counts=True)
-    if len(classes) < 2:
-        return _Fit()
-    points, places = vectors.rows(nodes), np.searchsorted(classes, codes)
-    folds = StratifiedKFold(min(FOLDS, int(counts.min())), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The number of unique classes")  # few labels are expected
-        parts = list(folds.split(points, codes))
-    best: tuple[float, float, NDArray[Any], list[Any]] | None = None
-    for strength in STRENGTHS:
-        held_out = np.empty((len(codes), len(classes)))
-        models = []
-        for train, test in parts:
-            model = LogisticRegression(C=strength, max_iter=1000).fit(points[train], codes[train])
-            held_out[test] = _logits(model, points[test])
-            models.append(model)
-        loss = _log_loss(held_out, places)
-        if best is None or loss < best[0]:
-            best = loss, strength, held_out, models
-    assert best is not None
-    _, strength, held_out, models = best
-
-    def calibrate(logits: NDArray[np.float64]) -> tuple[float, float]:
-        losses = [_log_loss(logits / value, places, unknowable) for value in _TEMPERATURES]
-        return min(losses), float(_TEMPERATURES[int(np.argmin(losses))])
-
-    def surprises(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-        return -np.log(np.maximum(_softmax(logits)[np.arange(len(places)), places], 1e-12))
-
-    fit = _Fit(strength, calibrate(held_out)[1])
-    if own is not None:
-        calibrated = held_out / fit.temperature
-        weighed = {weight: calibrated.copy() for weight in OWN_WEIGHTS}
-        for (train, test), model in zip(parts, models, strict=True):
-            scores = vectors.scores(model, own.nodes, fit.temperature)
-            tested = OwnFeatures(own.features.take(nodes[test]), 1.0)
-            for weight in OWN_WEIGHTS:
-                odds = own.odds(scores, nodes[train], places[train], weight)
-                weighed[weight][test] += weight * tested.evidence(odds)
-        _, temperature, weight = min((*calibrate(logits), weight) for weight, logits in weighed.items())
-        gains = surprises(calibrated) - surprises(weighed[weight] / temperature)
-        if gains.mean() > gains.std() / np.sqrt(len(gains)):
-            held_out = weighed[weight]
-            fit = fit._replace(weight=weight, final_temperature=temperature)
-    right = held_out.argmax(axis=1) == places
-    deviation = float(np.std([right[test].mean() for _, test in parts]))
-    return fit._replace(accuracy=float(right.mean()), deviation=deviation)
-
-
-def _logits(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:
-    """One column per class, also for two classes."""
-    values = np.asarray(model.decision_function(points), np.float64)
-    return np.column_stack([-values / 2, values / 2]) if values.ndim == 1 else values
-
-
-def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-
-def _log_loss(logits: NDArray[np.float64], places: NDArray[Any], unknowable: float = 0.0) -> float:
-    """The log-loss of labels, of which a share could be of any class."""
-    losses = -np.log(np.maximum(_softmax(logits), 1e-12))
-    own = losses[np.arange(len(places)), places].mean()
-    return float((1 - unknowable) * own + unknowable * losses.mean())

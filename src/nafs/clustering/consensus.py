@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,11 +46,10 @@ from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture
 from nafs.clustering.kmeans import explained_variance
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
 from nafs.clustering.own_features import OwnFeatures
+from nafs.clustering.result import AGREES, Clustering
 from nafs.graph import Adjacency, Features
 
 SAMPLE = 5000  # nodes whose partitions are compared
-AGREES = 0.5  # adjusted Rand index with the consensus at which a candidate counts as agreeing
-DOUBTFUL = 0.25  # share of the possible agreement beyond chance below which clusters are doubtful
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _POWER = 4  # exponent of agreement and assortativity in weights of votes, and of agreement in those of hops
@@ -58,55 +57,6 @@ _RELATED = 2 / 3  # part of the agreement in the other vote that uneven clusters
 _UNRELATED = 0.1  # assortativity below which edges are assumed to say nothing about clusters
 _UNEXPLAINED = 1e-3  # smallest share of the variance that counts
 _BLOCK = 1 << 14  # rows multiplied at a time
-
-
-@dataclass(frozen=True, eq=False)
-class Clustering:
-    """Clusters, and how reliable they are.
-
-    Attributes
-    ----------
-    labels : ndarray of int, shape (n,)
-    n_hops : int
-        The number of hops whose candidates agree most with the labels.
-    n_clusters : int
-        All of them have nodes; there may be fewer than were requested.
-    agreement : float
-        Mean adjusted Rand index of the candidates with the labels: 1 if all are the same, 0 if they have
-        nothing in common.
-    by_chance : float
-        What the agreement would be without clusters; see :mod:`nafs.clustering.chance`.
-    n_candidates, n_agreeing : int
-        Candidates, and how many of them have an index of at least 0.5 with the labels.
-    cluster_agreement : ndarray of shape (n_clusters,)
-        For each cluster, its mean overlap (Jaccard) with the most similar cluster of each candidate.
-    curve : dict
-        For each number of hops, the agreement of its candidates with the labels.
-    numbers : dict
-        If the number of clusters was chosen: the criterion for each number that was tried.
-    reasons : tuple of str
-    """
-
-    labels: Labels
-    n_hops: int
-    n_clusters: int
-    agreement: float
-    by_chance: float
-    n_candidates: int
-    n_agreeing: int
-    cluster_agreement: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    curve: dict[int, float] = field(default_factory=dict)
-    numbers: dict[int, float] = field(default_factory=dict)
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether the candidates hardly agree more than by chance, so that the clusters may not be there."""
-        return self.agreement - self.by_chance <= DOUBTFUL * (1 - self.by_chance)
-
-    def explain(self) -> str:
-        """The reasons, one line each."""
-        return "\n".join(self.reasons)
 
 
 class _Winner(NamedTuple):
@@ -202,7 +152,7 @@ class ClusterSearch:
                 matrix = embedding if embedding.shape[1] > 1 else _with_constant(embedding)
                 if not directions:
                     self.n_nodes = len(matrix)
-                    self.sample = _draw(len(matrix), max(sample, 10 * most), graph)
+                    self.sample = _draw(len(matrix), sample_size(most, sample), graph)
                     self._edges = None if graph is None else Edges.among(graph, self.sample)
                 # Scaled so that products of columns neither vanish nor overflow.
                 largest = np.float32(
@@ -447,6 +397,11 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def sample_size(n_clusters: int, at_least: int = SAMPLE) -> int:
+    """How many nodes' partitions are compared in a large graph."""
+    return max(at_least, 10 * n_clusters)
+
+
 def _draw(n_nodes: int, size: int, graph: Adjacency | None) -> NDArray[np.int64] | None:
     """Nodes to compare partitions on; ``None`` for all. With a graph, each is followed by a neighbor."""
     if n_nodes <= size:
@@ -467,7 +422,7 @@ def _draw(n_nodes: int, size: int, graph: Adjacency | None) -> NDArray[np.int64]
 def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int, *, in_files: bool = False) -> int:
     """Approximate bytes that a search holds; ``in_files``: without the arrays that are kept in files."""
     most = NUMBERS[-1] if n_clusters is None else n_clusters
-    size = max(SAMPLE, 10 * most)
+    size = sample_size(most)
     width = columns_for(most)
     others = 2 * n_nodes * width if n_nodes > size and not in_files else 0
     return n_hops * (4 * min(n_nodes, size) * (4 * most + width) + others)

@@ -65,8 +65,8 @@ class OwnFeatures:
     @staticmethod
     def can_use(features: Features) -> bool:
         """Whether no value is negative and some are positive."""
-        values = features.matrix if features.sparse is None else features.sparse.data
-        return bool(values.size) and float(values.min()) >= 0 and features.largest > 0
+        values = features.values
+        return bool(values.size) and float(values.min()) >= 0 and float(values.max()) > 0
 
     def refine(self, scores: NDArray[Any], known: Known | None = None) -> tuple[NDArray[Any], Matrix]:
         """Scores with the evidence of own features, and the odds of each feature.

@@ -27,7 +27,6 @@ from nafs.readers.anything import as_graph
 from nafs.readers.joined import with_id_name
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
-from nafs.selection.preprocessing import own_features_of
 from nafs.similarity import likely_links, nearest, reasons_of, suggest_pairs, write_index
 from nafs.smoothing.threads import check_threads
 from nafs.writers import write_embedding
@@ -311,15 +310,10 @@ class Embedding:
         labels = self.labels if labels is None else labels
         if labels is None:
             raise InputError(Parameter("labels"), " are needed: the graph has none")
-        features = None
         if graph is not None:
             graph = as_graph(graph)
             self._check_same_nodes(graph)
-            features = own_features_of(graph)
-        answer = classify(self.matrix, self.id_array, labels, features=features, seed=seed)
-        if features is None and graph is not None and graph.features is not None:
-            note = "own features do not count: some are negative, or a few columns outweigh the others"
-            answer = replace(answer, notes=(*answer.notes, note))
+        answer = classify(self.matrix, self.id_array, labels, graph=graph, seed=seed)
         before = str(self.settings.get("input", {}).get("features", "")).partition("-")[0]
         if before.isdigit() and int(before) > self.matrix.shape[1]:
             note = f"the vectors keep {self.matrix.shape[1]:,} of {int(before):,} columns; classes may be "

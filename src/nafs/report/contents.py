@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
-from nafs.clustering.consensus import Clustering
+from nafs.clustering import Clustering
 from nafs.clustering.description import NodeFacts, describe_clusters
 from nafs.embedding import Embedding
 from nafs.graph import Graph, Labels

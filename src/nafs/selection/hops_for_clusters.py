@@ -13,7 +13,7 @@ import numpy as np
 
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
-from nafs.clustering.consensus import SAMPLE, ClusterSearch, search_nbytes
+from nafs.clustering.consensus import ClusterSearch, sample_size, search_nbytes
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
@@ -34,7 +34,7 @@ def search_clusters(question: Question) -> ClusterSearch:
     search = search_nbytes(graph.n_nodes, most, len(HOPS), in_files=limit is not None)
     search += LIBRARIES if program_bytes(limit) else 0
     count = NUMBERS[-1] if most is None else most
-    sample = max(SAMPLE, 10 * count)
+    sample = sample_size(count)
     own = OwnFeatures.nbytes(question.features, sample if graph.n_nodes > sample else 0, count)
     check_limit(
         question.held + search + own,
