@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, mutual_info_score
 
 from nafs import Graph, embed
 from nafs.clustering import ClusterSearch, agreement
@@ -14,7 +14,7 @@ from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, merge_clusters, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, partitions
 from nafs.clustering.joint_mixture import fit_joint_mixture
-from nafs.clustering.measures import modularity
+from nafs.clustering.measures import modularity, mutual_information
 from nafs.clustering.number import choose_number
 from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset
 from nafs.graph import read_adjacency
@@ -82,6 +82,7 @@ def test_uneven_clusters_are_used_only_if_nothing_speaks_against_them():
     assert not winner(0.7, 0.9, 0.4).beats(even, 0.5)  # less stable
     assert not winner(0.5, 0.9, 0.9).beats(even, 0.5)  # less agreement
     assert not winner(0.7, 0.7, 0.5).beats(even, 0.5)  # more edges between clusters
+    assert not winner(0.7, 0.81, 0.5).beats(even, 0.5)  # hardly fewer edges between clusters
     assert not winner(0.7, 0.9, 0.5).beats(even, 0.3)  # unlike all other candidates
     assert not winner(0.2, 0.1, 0.1).beats(winner(0.5, -0.03, -0.01), 0.5)
 
@@ -135,6 +136,17 @@ def test_merging_leaves_a_large_group_whole():
     assert assortativity_of(np.diag([0.8, 0.2])) == pytest.approx(1)
     assert assortativity_of(np.full((2, 2), 0.25)) == pytest.approx(0)
     assert assortativity_of(np.ones((1, 1))) == 0
+
+
+def test_mutual_information_is_that_of_scikit_learn():
+    rng = np.random.default_rng(8)
+    rows, columns = rng.integers(0, 4, 200), rng.integers(0, 3, 200)
+    table = np.zeros((5, 3))
+    np.add.at(table, (rows, columns), 1)
+    expected = mutual_info_score(rows, columns)
+    assert mutual_information(table) == pytest.approx(expected)
+    assert mutual_information(table / 200) == pytest.approx(expected)
+    assert mutual_information(np.zeros((2, 2))) == 0
 
 
 def test_a_group_of_half_of_the_graph_stays_whole():

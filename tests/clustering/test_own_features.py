@@ -32,9 +32,9 @@ def test_evidence_is_that_of_the_definition(form):
     rng = np.random.default_rng(1)
     values = rng.random((40, 7)) * (rng.random((40, 7)) < 0.5) + 0.01
     scores = np.log(rng.dirichlet(np.ones(3), 40).T)
-    refined, odds = OwnFeatures(read_features(form(values)), 2.0).refine(scores)
-    np.testing.assert_allclose(refined, by_definition(values, scores, 2.0), rtol=1e-4, atol=1e-4)
     own = OwnFeatures(read_features(form(values)), 2.0)
+    refined, odds = own.refine(scores), own.odds(scores)
+    np.testing.assert_allclose(refined, by_definition(values, scores, 2.0), rtol=1e-4, atol=1e-4)
     blocks = [own.evidence(odds, begin, begin + 20) for begin in (0, 20)]
     np.testing.assert_allclose(np.vstack(blocks), own.evidence(odds), rtol=1e-6)
     np.testing.assert_allclose(scores + own.evidence(odds).T, refined, rtol=1e-6)
@@ -45,15 +45,14 @@ def test_lengths_of_rows_and_empty_rows_and_columns_do_not_count():
     values = np.c_[rng.random((30, 5)), np.zeros(30)]
     scores = np.log(rng.dirichlet(np.ones(2), 30).T)
     values[3] = 0
-    refined, odds = OwnFeatures(read_features(values)).refine(scores)
+    own = OwnFeatures(read_features(values))
+    refined, odds = own.refine(scores), own.odds(scores)
     np.testing.assert_array_equal(refined[:, 3], scores[:, 3])
     assert np.isfinite(odds).all()
-    np.testing.assert_allclose(
-        OwnFeatures(read_features(values[:, :5])).refine(scores)[0], refined, rtol=1e-5
-    )
+    np.testing.assert_allclose(OwnFeatures(read_features(values[:, :5])).refine(scores), refined, rtol=1e-5)
     longer = values * rng.uniform(1, 100, (30, 1))
-    np.testing.assert_allclose(OwnFeatures(read_features(longer)).refine(scores)[0], refined, rtol=1e-4)
-    assert np.isfinite(OwnFeatures(read_features(1e-38 * values)).refine(scores)[0]).all()
+    np.testing.assert_allclose(OwnFeatures(read_features(longer)).refine(scores), refined, rtol=1e-4)
+    assert np.isfinite(OwnFeatures(read_features(1e-38 * values)).refine(scores)).all()
 
 
 def test_known_clusters_decide_what_a_node_counts_for():
@@ -62,11 +61,11 @@ def test_known_clusters_decide_what_a_node_counts_for():
     scores = np.log(rng.dirichlet(np.ones(3), 30).T)
     nodes, clusters = np.arange(10), rng.integers(0, 3, 10)
     own = OwnFeatures(read_features(values))
-    _, odds = own.refine(scores, (nodes, clusters))
+    odds = own.odds(scores, (nodes, clusters))
     certain = scores.copy()
     certain[:, nodes], certain[clusters, nodes] = -50, 50
-    np.testing.assert_allclose(own.refine(certain)[1], odds, rtol=1e-4, atol=1e-5)
-    assert np.abs(own.refine(scores)[1] - odds).max() > 0.01
+    np.testing.assert_allclose(own.odds(certain), odds, rtol=1e-4, atol=1e-5)
+    assert np.abs(own.odds(scores) - odds).max() > 0.01
 
 
 def test_only_features_without_negative_values_are_used():
@@ -101,6 +100,35 @@ def test_papers_of_acm_are_clustered_better_with_their_own_words(data_home):
         labels = search.consensus(3).labels
         scores[search.use_own_features] = agreement(graph.labels.codes, labels)["ARI"]
     assert scores[True] > scores[False] + 0.005
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_many_nodes_are_read_in_blocks(form, monkeypatch):
+    rng = np.random.default_rng(6)
+    own = OwnFeatures(read_features(form(rng.random((50, 9)))))
+    scores = np.log(rng.dirichlet(np.ones(3), 50).T)
+    known = np.array([40, 3, 17, 49]), np.array([0, 1, 2, 0])
+    whole, partly_known = own.odds(scores), own.odds(scores, known)
+    monkeypatch.setattr("nafs.clustering.own_features.BLOCK", 8)
+    np.testing.assert_allclose(own.odds(scores), whole, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(own.odds(scores, known), partly_known, rtol=1e-4, atol=1e-6)
+    assert np.abs(whole - partly_known).max() > 0.01
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_information_is_that_of_the_definition(form):
+    rng = np.random.default_rng(7)
+    values = rng.random((40, 6))
+    clusters = rng.integers(0, 3, 40)
+    shares = np.zeros((4, 6))  # the last cluster is empty
+    np.add.at(shares, clusters, values / np.linalg.norm(values, axis=1, keepdims=True))
+    shares /= shares.sum()
+    expected = sum(
+        share * np.log(share / (shares[row].sum() * shares[:, column].sum()))
+        for (row, column), share in np.ndenumerate(shares)
+        if share > 0
+    )
+    assert OwnFeatures(read_features(form(values))).information(clusters, 4) == pytest.approx(expected, 1e-5)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

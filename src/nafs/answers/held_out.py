@@ -78,7 +78,7 @@ class Own(NamedTuple):
     ) -> NDArray[np.float32]:
         """The odds of each feature for each class, from the scores of the sampled nodes and known labels."""
         known = np.searchsorted(self.nodes, labelled), places
-        return OwnFeatures(self.sampled, weight).refine(scores.T, known)[1]
+        return OwnFeatures(self.sampled, weight).odds(scores.T, known)
 
 
 class Fit(NamedTuple):

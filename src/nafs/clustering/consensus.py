@@ -1,26 +1,23 @@
 """Clusters by consensus: many partitions of one graph, and what they have in common.
 
 Candidates come from every head at every number of hops of one sweep. None of them is right everywhere, and
-no criterion that is computed from the graph alone picks the right one: modularity prefers clusters of even
-size, assortativity prefers too many hops, the variance that clusters explain prefers too few. But wrong
-partitions are wrong in different ways. Each candidate therefore votes with a weight: its mean agreement
-(adjusted Rand index) with all others times its assortativity, both to the fourth power, times the squared
-share of the variance of the least smoothed embedding that its clusters explain. Assortativity rises with the
-number of hops and that share falls, so that together they favour neither many hops nor few.
+no criterion that is computed from the graph alone picks the right one. But wrong partitions are wrong in
+different ways. Each candidate therefore votes with a weight: its mean agreement (adjusted Rand index) with
+all others times its information about the edges (see
+:func:`nafs.clustering.measures.mutual_information`), to the fourth power.
 
 Most heads split a group that holds half of the graph, and would outvote those that do not. If there are
 several numbers of hops, the candidates of the head ``absorbed``, which can leave such a group whole,
 therefore vote separately. The winner of that vote is used if its agreement times its modularity, the
-criterion for the number of clusters, is higher than in the other vote, and neither its agreement nor its
-assortativity is lower. It must also resemble what the other heads find: candidates of one head can agree on
-clusters that have little to do with those of all others.
+criterion for the number of clusters, is higher than in the other vote, its assortativity is clearly higher,
+and its agreement is not lower. It must also resemble what the other heads find: candidates of one head can
+agree on clusters that have little to do with those of all others.
 
-The last step fits a mixture to the embeddings of all numbers of hops together, with the votes as a prior (see
-:mod:`nafs.clustering.joint_mixture`). A number of hops counts by the agreement of its candidates with the
-winner, again to the fourth power. Then each node's own features, before smoothing, are heard (see
-:mod:`nafs.clustering.own_features`).
+The last step fits a mixture to the embeddings of all numbers of hops together and hears each node's own
+features (see :mod:`nafs.clustering.last_step`). A number of hops counts by the agreement of its candidates
+with the winner, again to the fourth power.
 
-For large graphs, candidates are partitions of a sample of the nodes, and the last mixture assigns the other
+For large graphs, candidates are partitions of a sample of the nodes, and the last step assigns the other
 nodes, without votes. Half of the sample are neighbors of the other half, so that the sample has enough edges.
 """
 
@@ -42,8 +39,9 @@ from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
-from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture
-from nafs.clustering.kmeans import explained_variance
+from nafs.clustering.joint_mixture import columns_for
+from nafs.clustering.last_step import OtherNodes, SampledNodes, Settled, settle
+from nafs.clustering.measures import mutual_information
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
 from nafs.clustering.own_features import OwnFeatures
 from nafs.clustering.result import AGREES, Clustering
@@ -52,10 +50,10 @@ from nafs.graph import Adjacency, Features
 SAMPLE = 5000  # nodes whose partitions are compared
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
-_POWER = 4  # exponent of agreement and assortativity in weights of votes, and of agreement in those of hops
-_RELATED = 2 / 3  # part of the agreement in the other vote that uneven clusters must have with its candidates
-_UNRELATED = 0.1  # assortativity below which edges are assumed to say nothing about clusters
-_UNEXPLAINED = 1e-3  # smallest share of the variance that counts
+_POWER = 4  # exponent of agreement and information in weights of votes, and of agreement in those of hops
+_CLEARLY = 0.025  # rise in assortativity that uneven clusters must bring
+_RELATED = 0.7  # part of the agreement in the other vote that uneven clusters must have with its candidates
+_UNRELATED = 0.1  # information about edges below which they are assumed to say nothing about clusters
 _BLOCK = 1 << 14  # rows multiplied at a time
 
 
@@ -78,11 +76,11 @@ class _Winner(NamedTuple):
         return self.agreement * self.modularity
 
     def beats(self, other: _Winner, resemblance: float) -> bool:
-        """Whether it is more stable, neither agreement nor assortativity is lower, and it is no outlier.
+        """Whether it is more stable, fits the edges clearly better, agrees as much, and is no outlier.
 
         ``resemblance`` is its agreement with the candidates of the other vote.
         """
-        fits = self.agreement >= other.agreement and self.assortativity >= other.assortativity
+        fits = self.agreement >= other.agreement and self.assortativity >= other.assortativity + _CLEARLY
         return fits and self.stability > other.stability and resemblance >= _RELATED * other.agreement
 
 
@@ -102,6 +100,8 @@ class ClusterSearch:
         The features before smoothing. If none is negative, they count beside the embeddings in the last step.
     sample : int
         Nodes whose partitions are compared.
+    sample_seed : int
+        Seed of the choice of these nodes, where there are more.
     allocate : callable
         Allocates arrays with a few values per node for each number of hops, in memory or in files.
 
@@ -111,8 +111,7 @@ class ClusterSearch:
         The heads that produce candidates. Set it to leave some out and see what they contribute. At least one
         head besides ``absorbed`` is needed, and ``merged`` works only with a graph.
     weigh_by_edges : bool
-        Whether votes are weighted by the assortativity of the candidates, balanced by the variance that they
-        explain.
+        Whether votes are weighted by what the candidates say about the edges.
     use_own_features : bool
         Whether the features before smoothing count in the last step.
 
@@ -136,6 +135,7 @@ class ClusterSearch:
         graph: Adjacency | None = None,
         features: Features | None = None,
         sample: int = SAMPLE,
+        sample_seed: int = 0,
         allocate: Allocate = np.empty,
     ) -> None:
         self.n_nodes = 0
@@ -143,6 +143,7 @@ class ClusterSearch:
         self.weigh_by_edges = True
         self.use_own_features = True
         self._own = OwnFeatures(features) if features is not None and OwnFeatures.can_use(features) else None
+        self._allocate = allocate
         self._edges: Edges | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
         most = NUMBERS[-1] if most_clusters is None else most_clusters
@@ -152,7 +153,7 @@ class ClusterSearch:
                 matrix = embedding if embedding.shape[1] > 1 else _with_constant(embedding)
                 if not directions:
                     self.n_nodes = len(matrix)
-                    self.sample = _draw(len(matrix), sample_size(most, sample), graph)
+                    self.sample = _draw(len(matrix), sample_size(most, sample), graph, sample_seed)
                     self._edges = None if graph is None else Edges.among(graph, self.sample)
                 # Scaled so that products of columns neither vanish nor overflow.
                 largest = np.float32(
@@ -253,7 +254,7 @@ class ClusterSearch:
             resemblance = float(_indices(other.labels, candidates[~uneven], n_clusters).mean())
             preferred = other.beats(winner, resemblance)
             winner = other if preferred else winner
-        labels, moved = self._settle(winner, candidates, hops)
+        labels, moved, without_mixture = self._settle(winner, candidates, hops)
         sampled = labels if self.sample is None else labels[self.sample]
         indices = _indices(sampled, candidates, n_clusters)
         curve = {count: float(indices[hops == count].mean()) for count in self.hops if count in hops}
@@ -277,6 +278,10 @@ class ClusterSearch:
             reasons.append(
                 "nodes that moved to another cluster because of their own features, before smoothing: "
                 f"{moved:,} of {self.n_nodes:,}"
+            )
+        if without_mixture:
+            reasons.append(
+                "own features count more than usual: clusters then say more about edges and features together"
             )
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)
@@ -331,10 +336,7 @@ class ClusterSearch:
         edges = self._edges
         if edges is not None and self.weigh_by_edges:
             tables = (edges.table(candidate, n_clusters) for candidate in candidates)
-            quality *= np.maximum([assortativity_of(table) for table in tables], _UNRELATED)
-            rows = next(iter(self.hops.values())).unit(4 * n_clusters)
-            explained = explained_variance(rows, candidates, n_clusters)
-            quality *= np.sqrt(np.maximum(explained, _UNEXPLAINED))
+            quality *= np.maximum([mutual_information(table) for table in tables], _UNRELATED)
         weights = (quality / quality.max()) ** _POWER
         shares = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
         labels = shares.argmax(axis=1)
@@ -344,39 +346,20 @@ class ClusterSearch:
         table = edges.table(labels, n_clusters)
         return _Winner(shares, agreement, assortativity_of(table), modularity_of(table))
 
-    def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> tuple[Labels, int]:
-        """The clusters of all nodes, and how many nodes their own features moved to another one.
-
-        A mixture in all embeddings together starts from the winner; then own features are heard.
-        """
-        n_clusters = winner.shares.shape[1]
-        indices = _indices(winner.labels, candidates, n_clusters)
+    def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> Settled:
+        """The clusters of all nodes by the last step."""
+        indices = _indices(winner.labels, candidates, winner.shares.shape[1])
         means = [float(indices[hops == hop].mean()) if hop in hops else 0.0 for hop in self.hops]
-        width = columns_for(n_clusters)
-        mixture, scores = fit_joint_mixture(
-            [directions.rows[:, :width] for directions in self.hops.values()],
-            [max(mean, 0.0) ** _POWER for mean in means],
+        sampled = SampledNodes(
             winner.shares,
+            [directions.rows for directions in self.hops.values()],
+            [max(mean, 0.0) ** _POWER for mean in means],
+            self._edges,
         )
-        sampled = smoothed = np.asarray(scores.argmax(axis=0))
-        own = self._own if self.use_own_features else None
-        if own is not None:
-            known = own if self.sample is None else OwnFeatures(own.features.take(self.sample))
-            scores, odds = known.refine(scores)
-            sampled = np.asarray(scores.argmax(axis=0))
-        if self.sample is None:
-            return sampled, int((sampled != smoothed).sum())
-        labels = np.empty(self.n_nodes, np.int64)
-        before = np.empty(self.n_nodes, np.int64)
-        for begin in range(0, self.n_nodes, _BLOCK):
-            end = min(begin + _BLOCK, self.n_nodes)
-            rows = [kept[begin:end, :width].astype(np.float32) for kept in self._all_rows.values()]
-            others = mixture.scores(rows)
-            labels[begin:end] = before[begin:end] = others.argmax(axis=1)
-            if own is not None:
-                labels[begin:end] = (others + own.evidence(odds, begin, end)).argmax(axis=1)
-        labels[self.sample], before[self.sample] = sampled, smoothed
-        return labels, int((labels != before).sum())
+        others = None
+        if self.sample is not None:
+            others = OtherNodes(self.sample, list(self._all_rows.values()), self._allocate)
+        return settle(sampled, others, self._own if self.use_own_features else None)
 
 
 def _indices(labels: Labels, candidates: Labels, n_clusters: int) -> NDArray[np.float64]:
@@ -402,11 +385,11 @@ def sample_size(n_clusters: int, at_least: int = SAMPLE) -> int:
     return max(at_least, 10 * n_clusters)
 
 
-def _draw(n_nodes: int, size: int, graph: Adjacency | None) -> NDArray[np.int64] | None:
+def _draw(n_nodes: int, size: int, graph: Adjacency | None, seed: int) -> NDArray[np.int64] | None:
     """Nodes to compare partitions on; ``None`` for all. With a graph, each is followed by a neighbor."""
     if n_nodes <= size:
         return None
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     if graph is None:
         return np.sort(rng.choice(n_nodes, size, replace=False))
     nodes = rng.choice(n_nodes, size, replace=False)
@@ -424,5 +407,7 @@ def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int, *, in_files
     most = NUMBERS[-1] if n_clusters is None else n_clusters
     size = sample_size(most)
     width = columns_for(most)
+    # Leading directions of all nodes at every number of hops, and the scores of all nodes in the end.
     others = 2 * n_nodes * width if n_nodes > size and not in_files else 0
-    return n_hops * (4 * min(n_nodes, size) * (4 * most + width) + others)
+    scores = 4 * n_nodes * most if n_nodes > size and not in_files else 0
+    return n_hops * (4 * min(n_nodes, size) * (4 * most + width) + others) + scores

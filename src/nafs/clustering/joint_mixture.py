@@ -17,7 +17,7 @@ from nafs.clustering.directions import Directions, unit_rows
 from nafs.clustering.gaussian_mixture import Mixture, fit_mixture
 
 _STEPS = 3  # more would lead away from the votes where features are weak
-_DISSENT = 0.02  # added to each share of the votes: no cluster is impossible
+_DISSENT = 0.02  # added to each share of the votes
 _WIDE = 60  # columns of an embedding up to which there are four for each cluster, and not two
 
 Rows = NDArray[np.float32]
@@ -75,9 +75,14 @@ def fit_joint_mixture(
     factors = np.sqrt(weights / weights.max()).astype(np.float32)
     joint = Directions.of(_side_by_side(embeddings, factors), 3 * count)
     points = unit_rows(joint.rows)
-    prior = np.log(shares.T + _DISSENT).astype(points.dtype)
+    prior = log_votes(shares)
     model = fit_mixture(points, shares.argmax(axis=1), count, _STEPS, prior)
     return JointMixture(factors, joint.axes, model), model.scores(points).T + prior
+
+
+def log_votes(shares: NDArray[np.float64]) -> Rows:
+    """Prior probabilities by the votes, as logarithms, shape (n_clusters, n). No cluster is impossible."""
+    return np.log(shares.T + _DISSENT).astype(np.float32)
 
 
 def _side_by_side(embeddings: Sequence[Rows], factors: NDArray[np.float32]) -> Rows:

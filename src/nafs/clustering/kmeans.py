@@ -7,7 +7,7 @@ All starts share one product, and the number of columns matters only once, for c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -134,28 +134,6 @@ def means_of(points: NDArray[Any], members: NDArray[np.bool_]) -> tuple[NDArray[
     shares = members.astype(points.dtype)
     sizes = shares.sum(axis=1)
     return (shares @ points) / np.maximum(sizes, 1)[:, None], sizes
-
-
-def explained_variance(
-    points: NDArray[Any], partitions: Iterable[NDArray[np.int64]], n_clusters: int
-) -> list[float]:
-    """The share of the variance of points that lies between the clusters of each partition.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from nafs.clustering.kmeans import explained_variance
-    >>> explained_variance(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), 2)
-    [1.0, 0.0]
-    """
-    mean = points.mean(axis=0, dtype=np.float64)
-    total = float(((points - mean) ** 2).sum())
-    shares = []
-    for clusters in partitions:
-        means, sizes = means_of(points, members_of(clusters, n_clusters))
-        between = float(sizes @ ((means - mean) ** 2).sum(axis=1))
-        shares.append(between / total if total > 0 else 0.0)
-    return shares
 
 
 def kmeans_of_products(products: NDArray[Any], n_clusters: int, seed: int, n_init: int) -> NDArray[np.int64]:

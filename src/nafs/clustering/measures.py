@@ -43,6 +43,25 @@ def agreement(truth: NDArray[Any], clusters: NDArray[Any]) -> dict[str, float]:
     }
 
 
+def mutual_information(table: NDArray[Any]) -> float:
+    """What the row of an entry says about its column, in nats; the table holds shares or counts.
+
+    For edges between clusters it is the log-likelihood per edge of a block model with the degrees of the
+    nodes, relative to one without blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.clustering.measures import mutual_information
+    >>> round(mutual_information(np.diag([0.5, 0.5])), 2), mutual_information(np.full((2, 2), 0.25))
+    (0.69, 0.0)
+    """
+    rows, columns, total = table.sum(axis=1), table.sum(axis=0), float(table.sum())
+    present = table > 0
+    ratio = table[present] * total / np.outer(rows, columns)[present]
+    return float((table[present] * np.log(ratio)).sum() / total) if total > 0 else 0.0
+
+
 def modularity(graph: Adjacency, clusters: NDArray[Any]) -> float:
     """Newman's modularity: the share of edges within clusters, less the share expected by chance.
 

@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering.kmeans import members_of
+from nafs.clustering.measures import mutual_information
 from nafs.graph import Features
 
 WEIGHT = 1.5  # of own features beside the score of the smoothed ones
 _COMMON = 0.01  # share of all features that is added to each cluster, so that no feature rules one out
 _STEPS = 3  # as many as the mixture takes
+BLOCK = 1 << 14  # rows at a time
 
 _TINY = np.finfo(np.float32).tiny
 
@@ -45,7 +48,7 @@ class OwnFeatures:
     >>> from nafs.graph import read_features
     >>> words = OwnFeatures(read_features([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]]))
     >>> undecided = np.log([[0.9, 0.9, 0.1, 0.1, 0.5], [0.1, 0.1, 0.9, 0.9, 0.5]])  # as to the last node
-    >>> words.refine(undecided)[0].argmax(axis=0)
+    >>> words.refine(undecided).argmax(axis=0)
     array([0, 0, 1, 1, 1])
     """
 
@@ -60,7 +63,7 @@ class OwnFeatures:
         # Taking rows of a sparse matrix needs the places of all values, three numbers of eight bytes each.
         each = 4 if features.is_sparse else 1
         rows = each * features.nbytes * n_rows // max(1, features.shape[0])
-        return int(rows + 48 * n_clusters * features.shape[1])
+        return int(rows + 64 * n_clusters * features.shape[1])
 
     @staticmethod
     def can_use(features: Features) -> bool:
@@ -68,8 +71,8 @@ class OwnFeatures:
         values = features.values
         return bool(values.size) and float(values.min()) >= 0 and float(values.max()) > 0
 
-    def refine(self, scores: NDArray[Any], known: Known | None = None) -> tuple[NDArray[Any], Matrix]:
-        """Scores with the evidence of own features, and the odds of each feature.
+    def refine(self, scores: NDArray[Any], known: Known | None = None) -> NDArray[Any]:
+        """Scores with the evidence of own features.
 
         Parameters
         ----------
@@ -80,14 +83,20 @@ class OwnFeatures:
 
         Returns
         -------
-        scores : ndarray of shape (n_clusters, n)
-        odds : ndarray of shape (n_clusters, columns)
+        ndarray of shape (n_clusters, n)
         """
-        refined = scores
+        return np.asarray(scores + self.evidence(self.odds(scores, known)).T)
+
+    def odds(self, scores: NDArray[Any], known: Known | None = None) -> Matrix:
+        """Logarithms of the frequency of each feature in a cluster over that in all others.
+
+        Clusters decide what is frequent, which moves some nodes to other clusters; a few times over.
+        """
+        odds: Matrix | None = None
         for _ in range(_STEPS):
-            odds = self._odds(refined, known)
-            refined = scores + self.evidence(odds).T
-        return refined, odds
+            odds = self._odds(self._inside(scores, odds, known))
+        assert odds is not None
+        return odds
 
     def evidence(self, odds: Matrix, begin: int = 0, end: int | None = None) -> Matrix:
         """What the features of some nodes say for each cluster, shape (nodes, n_clusters)."""
@@ -95,15 +104,33 @@ class OwnFeatures:
         block = self.features.between(begin, end)
         return np.asarray(block.project(np.ascontiguousarray(odds.T)) * self._scale[begin:end, None])
 
-    def _odds(self, scores: NDArray[Any], known: Known | None) -> Matrix:
-        """Logarithms of the frequency of each feature in a cluster over that in all others."""
-        shares = np.exp(scores - scores.max(axis=0))
-        shares /= shares.sum(axis=0)
-        if known is not None:
-            nodes, clusters = known
-            shares[:, nodes] = 0
-            shares[clusters, nodes] = 1
-        inside = self.features.weighted_sum((shares * self._scale).astype(np.float32))
+    def information(self, clusters: NDArray[np.int64], n_clusters: int) -> float:
+        """What the cluster of a node says about its features: their mutual information in nats."""
+        members = members_of(clusters, n_clusters) * self._scale
+        return mutual_information(self.features.weighted_sum(members))
+
+    def _inside(self, scores: NDArray[Any], odds: Matrix | None, known: Known | None) -> NDArray[np.float64]:
+        """The sum of the features in each cluster, by scores and the evidence of odds."""
+        inside = np.zeros((len(scores), self.features.shape[1]))
+        for begin in range(0, len(self._scale), BLOCK):
+            end = min(begin + BLOCK, len(self._scale))
+            block = scores[:, begin:end]
+            if odds is not None:
+                block = block + self.evidence(odds, begin, end).T
+            shares = np.exp(block - block.max(axis=0))
+            shares /= shares.sum(axis=0)
+            if known is not None:
+                nodes, clusters = known
+                within = (nodes >= begin) & (nodes < end)
+                shares[:, nodes[within] - begin] = 0
+                shares[clusters[within], nodes[within] - begin] = 1
+            weights = (shares * self._scale[begin:end]).astype(np.float32)
+            inside += self.features.between(begin, end).weighted_sum(weights)
+        return inside
+
+    @staticmethod
+    def _odds(inside: NDArray[np.float64]) -> Matrix:
+        """Odds by the sums of the features in each cluster, which are changed."""
         total = inside.sum(axis=0)
         spread = np.maximum(_COMMON * total, _TINY)  # so that columns without values have odds as well
         outside = total - inside + spread

@@ -10,6 +10,7 @@ from nafs._support.blas import one_blas_thread
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.errors import MemoryLimitError
 from nafs.clustering import ClusterSearch
+from nafs.clustering.consensus import SAMPLE
 from nafs.engines.base import FeatureSize, Plan, Problem
 from nafs.engines.choice import choose_plan
 from nafs.graph import Adjacency, Features
@@ -150,11 +151,14 @@ def decide(job: Job, *, fitted: tuple[Choice, Preparation] | None = None) -> Dec
 
 
 @one_blas_thread()
-def search_clusters(job: Job) -> ClusterSearch:
-    """Embeddings of one sweep over several numbers of hops, ready to be clustered with any seed."""
+def search_clusters(job: Job, sample: int = SAMPLE) -> ClusterSearch:
+    """Embeddings of one sweep over several numbers of hops, ready to be clustered with any seed.
+
+    In a graph with more nodes than ``sample``, so many are compared, drawn with the seed of the settings.
+    """
     job, *_ = with_structure(job)
     kind, _ = _preprocessing(job)
-    return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)))
+    return hops_for_clusters.search_clusters(_question(job, kind, _centers(job, kind)), sample)
 
 
 def with_structure(job: Job) -> tuple[Job, list[str], Computed]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
-from nafs.clustering.consensus import ClusterSearch, sample_size, search_nbytes
+from nafs.clustering.consensus import SAMPLE, ClusterSearch, sample_size, search_nbytes
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
@@ -26,16 +26,16 @@ COLUMNS = 256  # leading directions of the features
 HOPS = LADDER[: LADDER.index(20) + 1]  # more hops add only candidates that are outvoted
 
 
-def search_clusters(question: Question) -> ClusterSearch:
-    """Embeddings for all numbers of hops, ready to be clustered."""
+def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
+    """Embeddings for all numbers of hops, ready to be clustered; partitions of a sample are compared."""
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
     limit = question.resources.limit
     search = search_nbytes(graph.n_nodes, most, len(HOPS), in_files=limit is not None)
     search += LIBRARIES if program_bytes(limit) else 0
     count = NUMBERS[-1] if most is None else most
-    sample = sample_size(count)
-    own = OwnFeatures.nbytes(question.features, sample if graph.n_nodes > sample else 0, count)
+    compared = sample_size(count, sample)
+    own = OwnFeatures.nbytes(question.features, compared if graph.n_nodes > compared else 0, count)
     check_limit(
         question.held + search + own,
         limit,
@@ -48,7 +48,15 @@ def search_clusters(question: Question) -> ClusterSearch:
         question = question.with_two_r()
     sweep = question.sweep(graph, narrow, HOPS, held=search)
     allocate = np.empty if limit is None else scratch_in(None)
-    return ClusterSearch(sweep, most, graph=graph, features=prepared, allocate=allocate)
+    return ClusterSearch(
+        sweep,
+        most,
+        graph=graph,
+        features=prepared,
+        sample=sample,
+        sample_seed=question.preparations.seed,
+        allocate=allocate,
+    )
 
 
 def choose_for_clusters(question: Question) -> Choice:

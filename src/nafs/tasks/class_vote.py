@@ -138,7 +138,7 @@ def _candidates(
     known = part["train"], np.searchsorted(model.classes_, codes[part["train"]])
     scores = np.log(np.maximum(probabilities, 1e-6)).T.astype(np.float32)
     for features in own:
-        refined, _ = features.refine(scores, known)
+        refined = features.refine(scores, known)
         shares = np.exp(refined - refined.max(axis=0)).astype(np.float64)
         yield _voter((shares / shares.sum(axis=0)).T, model.classes_, codes, part)
 
