@@ -1,6 +1,7 @@
 """Classes from a few labels, with probabilities that can be trusted."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -58,6 +59,20 @@ def test_the_same_answer_again(graph):
     embedding, labels = embed(graph, n_hops=2), few_labels(graph)
     first, second = (embedding.classify(labels).to_arrow() for _ in range(2))
     assert first.equals(second)
+
+
+def test_classes_of_very_different_size_are_counted_alike_too():
+    rng = np.random.default_rng(3)
+    classes = np.repeat(["usual", "rare"], [180, 20])
+    vectors = np.c_[(classes == "rare") + rng.standard_normal(200), rng.standard_normal(200)]
+    ids = pa.array(range(200))
+    answer = classify(vectors, ids, dict(enumerate(classes)))
+    (note,) = (note for note in answer.notes if "whatever their size" in note)
+    assert "of 20 labels 'rare'" in note
+    mean, lowest = map(float, re.findall(r"0\.\d{3}", note))
+    assert lowest < mean < answer.accuracy
+    even = classify(vectors, ids, dict(enumerate(np.repeat(["one", "other"], 100))))
+    assert not any("whatever their size" in note for note in even.notes)
 
 
 def test_a_class_seen_once_is_predicted_and_said():
@@ -295,8 +310,8 @@ def test_odds_of_features_come_from_a_sample_of_a_large_graph(monkeypatch):
     labels = {node: "abc"[classes[node]] for node in range(90)}
     vectors = noisy_vectors(classes)
     whole = classify(vectors, graph.id_array, labels, graph=graph)
-    monkeypatch.setattr("nafs.answers.held_out._SAMPLE", 150)
-    monkeypatch.setattr("nafs.answers.held_out._VALUES", 100)
+    monkeypatch.setattr("nafs.answers.sources._SAMPLE", 150)
+    monkeypatch.setattr("nafs.answers.sources._VALUES", 100)
     sampled = classify(vectors, graph.id_array, labels, graph=graph)
     assert "own features count" in sampled.explain()
     assert (whole.codes == sampled.codes).mean() > 0.85

@@ -1,7 +1,7 @@
 """Classes of all nodes from the labels of some: logistic regression, with calibrated probabilities.
 
-:mod:`nafs.answers.held_out` describes how the regression is chosen and calibrated, and what each node's own
-features add.
+:mod:`nafs.answers.held_out` describes how the regression is chosen and calibrated, and what nodes without a
+label and each node's own features add.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from nafs._support.budget import show_bytes
 from nafs._support.errors import InputError, Parameter
 from nafs._support.extras import require
 from nafs._support.markup import html_table
-from nafs.answers.held_out import Own, Vectors, blocks_of, softmax, validate
-from nafs.clustering.own_features import OwnFeatures
+from nafs.answers.held_out import Fit, validate
+from nafs.answers.prediction import Prediction
+from nafs.answers.sources import Own, Sources, Vectors, blocks_of, cloud_of, learning_nodes
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
@@ -29,6 +30,7 @@ from nafs.pipeline.decide import AUTO_DIM
 from nafs.readers.joined import with_id_name
 from nafs.selection.preprocessing import own_features_of
 
+_UNEVEN = 3  # times as many labels of one class as of another: accuracy hides what happens to small classes
 _FEW_LABELS = 50  # below this, the accuracy is a rough estimate
 _MOST_BYTES = 1 << 30  # of an embedding that keeps all columns by default
 _MOST_LABELLED = 1 << 24  # values of the labelled rows of one
@@ -173,80 +175,94 @@ def classify(
     {'red': 20, 'blue': 20}
     """
     import pyarrow as pa
-    from sklearn.linear_model import LogisticRegression
 
     known = _labels(labels, ids, len(matrix))
     nodes = np.flatnonzero(known.codes >= 0)
     codes = known.codes[nodes]
-    present, counts = np.unique(codes, return_counts=True)
-    names = known.classes
+    present, places = np.unique(codes, return_inverse=True)
     _check(known, len(present))
-    vectors = Vectors(matrix, _scales(matrix, nodes))
-    own = _own_features(graph, nodes, len(matrix), seed)
-    notes = [f"{len(nodes):,} of {len(matrix):,} nodes have a label, of {len(present)} classes"]
-    doubtful = [names[code] for code in present if str(names[code]).lower() in PERHAPS_MARKS]
-    if doubtful:
-        which = " and ".join(map(repr, doubtful))
-        notes.append(f"{which} counts as a class; where it means that the label is missing, leave it empty")
-    if known.marks:
-        notes.append(f"labels written {' or '.join(map(repr, known.marks))} are missing")
-    notes += alike_note([names[code] for code in present])
-    single = present[counts == 1]
-    if len(single):
-        shown = ", ".join(str(names[code]) for code in single[:5])
-        notes.append(f"classes with a single label, whose accuracy cannot be estimated: {shown}")
-    fit = validate(vectors, nodes, codes, own, seed)
-    accuracy, deviation = fit.accuracy, fit.deviation
-    if accuracy is None:
+    learned = learning_nodes(len(matrix), nodes, seed)
+    sources = Sources(
+        Vectors(matrix, _scales(matrix, nodes)),
+        cloud_of(matrix, learned, len(nodes), len(present)),
+        _own_features(graph, learned, len(matrix)),
+    )
+    fit = validate(sources, nodes, codes, seed)
+    notes = [*_about_labels(known, len(matrix)), *_about_accuracy(known, fit)]
+    if fit.mixture_weight:
+        weight = f"{fit.mixture_weight:g}"
         notes.append(
-            "too few labels to estimate the accuracy: at least two of each of two classes are needed"
+            f"nodes without a label count too, by a mixture fitted to all nodes, with weight {weight}"
         )
-    else:
-        counted = counts[counts > 1]  # single labels cannot be held out
-        chance, n_labels = counted.max() / counted.sum(), int(counted.sum())
-        notes.append(
-            f"accuracy on held-out labels {accuracy:.3f} ± {deviation:.3f} "
-            f"(always guessing the largest class: {chance:.3f})"
-        )
-        if n_labels < _FEW_LABELS:
-            margin = 1 / np.sqrt(n_labels)
-            notes.append(
-                f"the accuracy was estimated from {n_labels} labels only and may be off by {margin:.2f}"
-            )
-        if accuracy < chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels)):
-            notes.append(
-                "the accuracy is not clearly better than guessing, as far as the labels can tell: do not "
-                "trust the predictions"
-            )
-    model = LogisticRegression(C=fit.strength, max_iter=1000).fit(vectors.rows(nodes), codes)
-    heard, odds = None, np.empty(0, np.float32)
-    if own is not None and fit.weight:
-        heard = OwnFeatures(own.features, fit.weight)
-        scores = vectors.scores(model, own.nodes, fit.temperature)
-        odds = own.odds(scores, nodes, np.searchsorted(present, codes), fit.weight)
-        notes.append(f"each node's own features count beside its vector, with weight {fit.weight:g}")
-    elif own is None and graph is not None and graph.features is not None:
+    if fit.own_weight:
+        notes.append(f"each node's own features count beside its vector, with weight {fit.own_weight:g}")
+    if sources.own is None and graph is not None and graph.features is not None:
         notes.append("own features do not count: some are negative, or a few columns outweigh the others")
-    probabilities = np.zeros((len(matrix), len(names)))
-    for rows in blocks_of(matrix):
-        scores = vectors.scores(model, np.arange(rows.start, rows.stop), fit.temperature)
-        if heard is not None:
-            scores += heard.evidence(odds, rows.start, rows.stop)
-        probabilities[rows][:, present] = softmax(scores / fit.final_temperature)
+    probabilities = np.zeros((len(matrix), len(known.classes)))
+    for rows, block in Prediction(sources, nodes, places, fit).blocks():
+        probabilities[rows][:, present] = block
     return Classification(
         ids,
-        pa.array(names),
+        pa.array(known.classes),
         probabilities.argmax(axis=1),
         probabilities,
         known.codes.astype(np.int64),
-        accuracy,
-        deviation,
+        fit.accuracy,
+        fit.deviation,
         tuple(notes),
     )
 
 
-def _own_features(graph: Graph | None, labelled: NDArray[np.int64], n_nodes: int, seed: int) -> Own | None:
-    """The features of the graph, if they can be used."""
+def _about_labels(labels: Labels, n_nodes: int) -> list[str]:
+    """How many labels there are, and which of them may not mean what they say."""
+    present, counts = np.unique(labels.codes[labels.codes >= 0], return_counts=True)
+    names = [labels.classes[code] for code in present]
+    notes = [f"{int(counts.sum()):,} of {n_nodes:,} nodes have a label, of {len(present)} classes"]
+    doubtful = [name for name in names if str(name).lower() in PERHAPS_MARKS]
+    if doubtful:
+        which = " and ".join(map(repr, doubtful))
+        notes.append(f"{which} counts as a class; where it means that the label is missing, leave it empty")
+    if labels.marks:
+        notes.append(f"labels written {' or '.join(map(repr, labels.marks))} are missing")
+    notes += alike_note(names)
+    single = [str(name) for name, count in zip(names, counts, strict=True) if count == 1]
+    if single:
+        notes.append(
+            f"classes with a single label, whose accuracy cannot be estimated: {', '.join(single[:5])}"
+        )
+    return notes
+
+
+def _about_accuracy(labels: Labels, fit: Fit) -> list[str]:
+    """How accurate held-out predictions were, and how far that can be trusted."""
+    if fit.accuracy is None:
+        return ["too few labels to estimate the accuracy: at least two of each of two classes are needed"]
+    counts = {code: int((labels.codes == code).sum()) for code in fit.by_class}
+    n_labels = sum(counts.values())
+    chance = max(counts.values()) / n_labels
+    notes = [
+        f"accuracy on held-out labels {fit.accuracy:.3f} ± {fit.deviation:.3f} "
+        f"(always guessing the largest class: {chance:.3f})"
+    ]
+    if max(counts.values()) >= _UNEVEN * min(counts.values()):
+        worst = min(fit.by_class, key=lambda code: fit.by_class[code])
+        notes.append(
+            f"mean accuracy of the classes, whatever their size: {np.mean(list(fit.by_class.values())):.3f}; "
+            f"lowest {fit.by_class[worst]:.3f}, of {counts[worst]} labels {labels.classes[worst]!r}"
+        )
+    if n_labels < _FEW_LABELS:
+        margin = 1 / np.sqrt(n_labels)
+        notes.append(f"the accuracy was estimated from {n_labels} labels only and may be off by {margin:.2f}")
+    if fit.accuracy < chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels)):
+        notes.append(
+            "the accuracy is not clearly better than guessing, as far as the labels can tell: "
+            "do not trust the predictions"
+        )
+    return notes
+
+
+def _own_features(graph: Graph | None, learned: NDArray[np.int64], n_nodes: int) -> Own | None:
+    """The features of the graph, if they can be used, and those of the nodes to learn from."""
     if graph is None:
         return None
     if graph.n_nodes != n_nodes:
@@ -254,7 +270,7 @@ def _own_features(graph: Graph | None, labelled: NDArray[np.int64], n_nodes: int
             Parameter("graph"), f" has {graph.n_nodes:,} nodes, and there are {n_nodes:,} vectors"
         )
     features = own_features_of(graph)
-    return None if features is None else Own.of(features, labelled, seed)
+    return None if features is None else Own.of(features, learned)
 
 
 def _scales(matrix: NDArray[Any], labelled: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -123,12 +123,12 @@ def fit_mixture(
     """
     n, d = points.shape
     kind = points.dtype
-    products, mean, spread = _moments(points)
+    products, mean, spread = moments(points)
     origin = None
     if mean @ mean > _FAR * spread:  # so far from the origin that rounding would hide the spread
         origin = mean.astype(kind)
         points = points - origin
-        products, mean, spread = _moments(points)
+        products, mean, spread = moments(points)
     columns = np.ascontiguousarray(points.T)
     squares = (points.T @ points).astype(np.float64)
     least = max(_FLOOR * spread / d, 1e-12)
@@ -140,7 +140,7 @@ def fit_mixture(
         means = (shares @ points).astype(np.float64) / sizes[:, None]
         covariance = (squares - (means.T * sizes) @ means) / n
         covariance.flat[:: d + 1] += least
-        whiten = _whitening(covariance, least)
+        whiten = whitening(covariance, least)
         centers = (means @ whiten).astype(kind)
         model = Mixture(whiten.astype(kind), centers, np.log(sizes / n).astype(kind), 0.0)
         shares = model.scores_of(columns)
@@ -162,14 +162,14 @@ def fit_mixture(
     return model._replace(likelihood=likelihood, origin=origin)
 
 
-def _moments(points: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def moments(points: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Products of the columns, mean, and the sum of the variances of all columns."""
     exact = points.astype(np.float64, copy=False)
     products, mean = exact.T @ exact, exact.mean(axis=0)
     return products, mean, float(np.trace(products)) / len(points) - float(mean @ mean)
 
 
-def _whitening(covariance: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
+def whitening(covariance: NDArray[np.float64], floor: float) -> NDArray[np.float64]:
     """The matrix that turns points of this covariance into points of covariance 1.
 
     Points that nearly coincide far from the origin have a covariance that is mostly rounding, and may have

@@ -1,0 +1,62 @@
+"""Probabilities of classes for all nodes, learned from all labels in the way that held-out labels chose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.answers.held_out import Fit
+from nafs.answers.sources import Sources, blocks_of, softmax
+from nafs.clustering.own_features import OwnFeatures
+
+
+class Prediction:
+    """A regression, and what counts beside it.
+
+    Parameters
+    ----------
+    sources : Sources
+    nodes : ndarray of int
+        The labelled nodes.
+    places : ndarray of int
+        The class of each, numbered from 0.
+    fit : Fit
+        What held-out labels chose.
+    """
+
+    def __init__(self, sources: Sources, nodes: NDArray[np.int64], places: NDArray[Any], fit: Fit) -> None:
+        from sklearn.linear_model import LogisticRegression
+
+        self._sources, self._fit = sources, fit
+        vectors, cloud, own = sources
+        rows = vectors.rows(nodes)
+        self._regression = LogisticRegression(C=fit.strength, max_iter=1000).fit(rows, places)
+        self._mixture = None
+        if cloud is not None and fit.mixture_weight:
+            self._mixture = cloud.fit(nodes, places, int(places.max()) + 1)
+        self._own, self._odds = None, np.empty(0, np.float32)
+        if own is not None and fit.own_weight:
+            self._own = OwnFeatures(own.features, fit.own_weight)
+            scores = vectors.scores(self._regression, own.nodes, fit.temperature)
+            if cloud is not None and self._mixture is not None:
+                scores = fit.with_mixture(scores, cloud.log_probabilities(self._mixture))
+            self._odds = own.odds(scores, nodes, places, fit.own_weight)
+
+    def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Nodes, and the probabilities of the classes for each of them."""
+        for rows in blocks_of(self._sources.vectors.matrix):
+            yield rows, self._block(rows)
+
+    def _block(self, rows: slice) -> NDArray[np.float64]:
+        vectors, cloud, _ = self._sources
+        nodes = np.arange(rows.start, rows.stop)
+        scores = vectors.scores(self._regression, nodes, self._fit.temperature)
+        if cloud is not None and self._mixture is not None:
+            logs = cloud.log_probabilities_of(self._mixture, vectors.matrix[rows])
+            scores = self._fit.with_mixture(scores, logs)
+        if self._own is not None:
+            scores = scores + self._own.evidence(self._odds, rows.start, rows.stop)
+        return softmax(scores / self._fit.own_temperature)

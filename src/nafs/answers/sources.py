@@ -1,0 +1,96 @@
+"""What classes are predicted from: vectors, all nodes as a cloud, and each node's own features."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.answers.partly_labelled import Cloud
+from nafs.clustering.own_features import OwnFeatures
+from nafs.graph import Features
+
+_VALUES = 1 << 22  # per block of rows
+_SAMPLE = 20_000  # nodes without a label that are learned from
+_MANY_LABELS = 20_000  # from here on, nodes without a label add nothing
+
+
+def blocks_of(matrix: NDArray[Any], n_rows: int | None = None) -> list[slice]:
+    """Slices of all rows, or of a number of them, so that no copy of the whole matrix is made."""
+    n_rows = len(matrix) if n_rows is None else n_rows
+    step = max(1, _VALUES // max(1, matrix.shape[1]))
+    return [slice(top, min(top + step, n_rows)) for top in range(0, n_rows, step)]
+
+
+class Vectors(NamedTuple):
+    """An embedding, and what its rows are multiplied by."""
+
+    matrix: NDArray[Any]
+    scales: NDArray[np.float32]
+
+    def rows(self, nodes: Any) -> NDArray[Any]:
+        """The scaled vectors of some nodes."""
+        return np.asarray(self.matrix[nodes] * self.scales[nodes])
+
+    def scores(self, model: Any, nodes: NDArray[np.int64], temperature: float) -> NDArray[np.float64]:
+        """The calibrated logits of some nodes."""
+        parts = [logits_of(model, self.rows(nodes[rows])) for rows in blocks_of(self.matrix, len(nodes))]
+        return np.concatenate(parts) / temperature
+
+
+def learning_nodes(n_nodes: int, labelled: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """All nodes; in a large graph, the labelled ones and a sample of the others."""
+    nodes = np.arange(n_nodes)
+    if n_nodes <= _SAMPLE:
+        return nodes
+    others = np.setdiff1d(nodes, labelled)
+    some = np.random.default_rng(seed).choice(others, min(len(others), _SAMPLE), replace=False)
+    return np.sort(np.concatenate([labelled, some]))
+
+
+def cloud_of(matrix: NDArray[Any], nodes: NDArray[np.int64], n_labels: int, n_classes: int) -> Cloud | None:
+    """The nodes along the leading directions, unless labels are so many that the other nodes add nothing."""
+    if n_labels >= min(_MANY_LABELS, len(nodes)):
+        return None
+    return Cloud.of(matrix, nodes, n_classes)
+
+
+class Own(NamedTuple):
+    """The features before smoothing, and the nodes from which the odds of features are estimated."""
+
+    features: Features
+    nodes: NDArray[np.int64]
+    sampled: Features
+
+    @classmethod
+    def of(cls, features: Features, nodes: NDArray[np.int64]) -> Own:
+        """The features of all nodes, and of those to learn from. None of them is negative."""
+        return cls(features, nodes, features if len(nodes) == features.shape[0] else features.take(nodes))
+
+    def odds(
+        self, scores: NDArray[np.float64], labelled: NDArray[np.int64], places: NDArray[Any], weight: float
+    ) -> NDArray[np.float32]:
+        """The odds of each feature for each class, from the scores of the sampled nodes and known labels."""
+        known = np.searchsorted(self.nodes, labelled), places
+        return OwnFeatures(self.sampled, weight).odds(scores.T, known)
+
+
+class Sources(NamedTuple):
+    """Vectors; the cloud, unless labels are so many that it adds nothing; own features, if they are known."""
+
+    vectors: Vectors
+    cloud: Cloud | None
+    own: Own | None
+
+
+def logits_of(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:
+    """One column per class, also for two classes."""
+    values = np.asarray(model.decision_function(points), np.float64)
+    return np.column_stack([-values / 2, values / 2]) if values.ndim == 1 else values
+
+
+def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities, one row for each node."""
+    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -1,0 +1,107 @@
+"""Classes from few labels: what nodes without a label, and each node's own features, add to a regression.
+
+    python tools/few_labels.py
+
+For each graph, 5 and 20 nodes of each class are drawn five times; all others are predicted. The last column
+is what `nafs classify` does. Measured graphs are kept in docs/data/few_labels.json: delete the file to measure
+them again. The table is written into docs/quality.md. The last five graphs need the packages that
+tools/unseen_graphs.py names, and are left out without them.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from unseen_graphs import GRAPHS, graph_of
+
+from nafs import Graph, embed
+from nafs._support.blas import one_blas_thread
+from nafs.answers import width_for_classes
+from nafs.answers.classes import _own_features, _scales
+from nafs.answers.held_out import validate
+from nafs.answers.prediction import Prediction
+from nafs.answers.sources import Sources, Vectors, cloud_of, learning_nodes
+from nafs.reproduce.marked import fill, markdown
+from nafs.reproduce.quality import HALVES, data_of, present
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+NUMBERS = (5, 20)  # labels of each class
+DRAWS = 5
+WAYS = ("regression", "with nodes without a label", "and own features")
+
+
+def predicted(
+    sources: Sources, nodes: NDArray[np.int64], places: NDArray[np.int64], seed: int
+) -> NDArray[np.int64]:
+    """The class of every node."""
+    prediction = Prediction(sources, nodes, places, validate(sources, nodes, places, seed))
+    return np.concatenate([block.argmax(axis=1) for _, block in prediction.blocks()])
+
+
+@one_blas_thread()
+def measure(graph: Graph) -> dict[str, list[list[float]]]:
+    """For each number of labels and each draw, the accuracy of each way in percent."""
+    assert graph.labels is not None
+    codes = graph.labels.codes
+    known = np.flatnonzero(codes >= 0)
+    matrix = np.asarray(embed(graph, n_hops="auto", dim=width_for_classes(graph)[0]).matrix)
+    scores: dict[str, list[list[float]]] = {}
+    for number in NUMBERS:
+        for seed in range(DRAWS):
+            rng = np.random.default_rng(seed)
+            members = (rng.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes[known]))
+            nodes = np.sort(np.concatenate([nodes[:number] for nodes in members]))
+            classes, places = np.unique(codes[nodes], return_inverse=True)
+            learned = learning_nodes(len(matrix), nodes, seed)
+            vectors = Vectors(matrix, _scales(matrix, nodes))
+            cloud = cloud_of(matrix, learned, len(nodes), len(classes))
+            own = _own_features(graph, learned, len(matrix))
+            others = np.setdiff1d(known, nodes)
+            accuracies = []
+            for sources in (
+                Sources(vectors, None, None),
+                Sources(vectors, cloud, None),
+                Sources(vectors, cloud, own),
+            ):
+                right = classes[predicted(sources, nodes, places, seed)][others] == codes[others]
+                accuracies.append(round(100 * float(right.mean()), 2))
+            scores.setdefault(str(number), []).append(accuracies)
+    return scores
+
+
+def table(measured: dict[str, dict[str, list[list[float]]]]) -> list[str]:
+    """One line for each graph, and one with the means."""
+    means = {
+        name: [np.mean(scores[str(number)], axis=0) for number in NUMBERS]
+        for name, scores in measured.items()
+    }
+    means["mean"] = list(np.mean(list(means.values()), axis=0))
+    header = ["graph", *(f"{number} labels: {way}" for number in NUMBERS for way in WAYS)]
+    rows = [[name, *(f"{value:.1f}" for values in both for value in values)] for name, both in means.items()]
+    return markdown(header, rows)
+
+
+def main() -> None:
+    """Measure graphs that are missing, and write the table."""
+    path = DOCS / "data" / "few_labels.json"
+    measured = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    for name in [*present([name for half in HALVES.values() for name in half]), *GRAPHS]:
+        if name in measured:
+            continue
+        try:
+            graph = graph_of(GRAPHS[name]()) if name in GRAPHS else data_of(name).graph
+        except FileNotFoundError as missing:
+            print(f"{name} is left out: {missing}")
+            continue
+        measured[name] = measure(graph)
+        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in measured.items()]
+        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    page = DOCS / "quality.md"
+    page.write_text(fill(page.read_text(encoding="utf-8"), {"few-labels": table(measured)}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
