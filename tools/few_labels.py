@@ -3,7 +3,7 @@
     python tools/few_labels.py
 
 For each graph, 5 and 20 nodes of each class are drawn five times; all others are predicted. The last column
-is what `nafs classify` does. Measured graphs are kept in docs/data/few_labels.json: delete the file to measure
+is what `nafs classify` does. Measured graphs are kept in docs/data/few_labels.json: delete it to measure
 them again. The table is written into docs/quality.md. The last five graphs need the packages that
 tools/unseen_graphs.py names, and are left out without them.
 """

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.neighbors import kneighbors_graph
+from threadpoolctl import threadpool_limits
 
 from nafs import NAFS
 from nafs.graph import Adjacency, nearest_neighbor_graph, read_adjacency, read_features
@@ -249,6 +251,32 @@ def test_nearest_neighbours_of_a_table():
     ]
     assert nearest_neighbor_graph(X, n_neighbors=99).n_stored == 20
     assert nearest_neighbor_graph(X[:1]).n_stored == 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.coo_array])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_neighbours_do_not_depend_on_threads(form, metric):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (2500, 12)).astype(float)  # many rows are equally near, and some are equal
+    X[:40] = X[0]
+    graphs = []
+    for count in (1, 2, 3):
+        with threadpool_limits(count):
+            graphs.append(nearest_neighbor_graph(form(X), 5, metric, n_jobs=count))
+    for other in graphs[1:]:
+        np.testing.assert_array_equal(other.indptr, graphs[0].indptr)
+        np.testing.assert_array_equal(other.indices, graphs[0].indices)
+    degrees = np.diff(graphs[0].indptr)
+    assert degrees.min() >= 5
+    assert not dense(graphs[0]).diagonal().any()
+
+
+def test_neighbours_are_those_of_scikit_learn():
+    X = np.random.default_rng(1).standard_normal((1500, 20))
+    expected = kneighbors_graph(X, 4, include_self=False)
+    np.testing.assert_array_equal(
+        dense(nearest_neighbor_graph(X, 4)) > 0, (expected + expected.T).toarray() > 0
+    )
 
 
 @pytest.mark.parametrize(

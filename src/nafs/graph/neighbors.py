@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from nafs._support.blas import one_blas_thread
 from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.adjacency import Adjacency, read_adjacency
+
+_BLOCK = 1024  # rows
 
 
 def nearest_neighbor_graph(
@@ -25,7 +31,7 @@ def nearest_neighbor_graph(
     metric : str
         Any metric of :class:`sklearn.neighbors.NearestNeighbors`.
     n_jobs : int, optional
-        Passed to scikit-learn.
+        Threads; by default, as many as there are processors. The graph does not depend on it.
 
     Returns
     -------
@@ -42,14 +48,39 @@ def nearest_neighbor_graph(
         raise InputTypeError(Parameter("n_neighbors"), f" must be an integer; got {n_neighbors!r}")
     if n_neighbors < 1:
         raise InputError(Parameter("n_neighbors"), f" must be at least 1; got {n_neighbors}")
-    if not sp.issparse(features):
-        features = np.asarray(features)
+    features = features.tocsr() if sp.issparse(features) else np.asarray(features)
     n = features.shape[0]
     if n == 1:
         return read_adjacency(sp.csr_array((1, 1)))
-    from sklearn.neighbors import kneighbors_graph
-
-    graph = kneighbors_graph(
-        features, min(int(n_neighbors), n - 1), metric=metric, include_self=False, n_jobs=n_jobs
-    )
+    places = _nearest(features, min(int(n_neighbors), n - 1), metric, n_jobs)
+    starts = np.arange(n + 1) * places.shape[1]
+    graph = sp.csr_array((np.ones(places.size), places.ravel(), starts), shape=(n, n))
     return read_adjacency(graph, directed=False)
+
+
+def _nearest(features: Any, n_neighbors: int, metric: str, n_jobs: int | None) -> NDArray[np.int64]:
+    """The places of the nearest rows, shape (n, n_neighbors).
+
+    Which of several equally near rows scikit-learn returns depends on how its threads share the work. Here
+    each of our threads asks for a block of rows and shares nothing, so the graph does not depend on their
+    number.
+    """
+    from sklearn.neighbors import NearestNeighbors
+    from threadpoolctl import threadpool_limits
+
+    search = NearestNeighbors(metric=metric).fit(features)
+
+    def block(begin: int) -> NDArray[np.int64]:
+        rows = features[begin : begin + _BLOCK]
+        nearest = search.kneighbors(rows, n_neighbors + 1, return_distance=False)
+        others = nearest != np.arange(begin, begin + rows.shape[0])[:, None]
+        # Among equal rows, a row may not have found itself: then the farthest goes.
+        others[others.all(axis=1), -1] = False
+        return np.asarray(nearest[others].reshape(-1, n_neighbors), np.int64)
+
+    workers = n_jobs if n_jobs is not None and n_jobs > 0 else os.cpu_count()
+    with (
+        one_blas_thread(),
+        ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1, "openmp")) as pool,
+    ):
+        return np.concatenate(list(pool.map(block, range(0, features.shape[0], _BLOCK))))
