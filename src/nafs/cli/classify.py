@@ -32,8 +32,9 @@ def classify(
     """Predict the class of every node from a few labels, with probabilities and an estimate of the accuracy.
 
     The default width, auto, keeps all columns of the features here, unless that would take more than 1 GB, a
-    quarter of the memory limit, or long. Beside its vector, each node's own features count where that makes
-    held-out labels likelier: words that are frequent in one class and rare in others speak for it.
+    quarter of the memory limit, or long. Two more things count where they make held-out labels likelier:
+    nodes without a label, which show where there are groups of nodes, and each node's own features, before
+    smoothing: words that are frequent in one class and rare in others speak for it.
 
     [dim]nafs classify edges.csv -f features.csv --labels few.csv -o predictions.parquet[/dim]
     """

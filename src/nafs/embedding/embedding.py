@@ -278,6 +278,8 @@ class Embedding:
     def classify(self, labels: Any = None, *, graph: Any = None, seed: int = 0) -> Classification:
         """Predict the class of every node from the labels of some, with calibrated probabilities.
 
+        Nodes without a label count too, where that makes held-out labels likelier.
+
         Parameters
         ----------
         labels : mapping of id to class, Series, data frame, or sequence with None where unknown, optional
