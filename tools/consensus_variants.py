@@ -26,7 +26,7 @@ from unseen_graphs import GRAPHS, graph_of
 from nafs import Graph
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
-from nafs.clustering.consensus import _Winner
+from nafs.clustering.consensus import _POWER, _RELATED, _UNRELATED, _Winner
 from nafs.clustering.edges import Table, assortativity_of, modularity_of
 from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture, log_votes
 from nafs.clustering.last_step import SampledNodes, settle
@@ -79,7 +79,7 @@ class Vote:
     heads: NDArray[np.str_]
     count: int
     rating: Callable[[Table], float] = mutual_information
-    power: float = 4
+    power: float = _POWER
     beats: Beats = _Winner.beats
 
     @cached_property
@@ -98,7 +98,7 @@ class Vote:
         assert edges is not None
         mean = (pairwise_agreement(candidates, self.count).sum(axis=1) - 1) / (len(candidates) - 1)
         ratings = [self.rating(edges.table(labels, self.count)) for labels in candidates]
-        quality = np.maximum(mean, 1e-9) * np.maximum(ratings, 0.1)
+        quality = np.maximum(mean, 1e-9) * np.maximum(ratings, _UNRELATED)
         weights = (quality / quality.max()) ** self.power
         shares = vote(candidates, weights, candidates[int(quality.argmax())], self.count)
         labels = shares.argmax(axis=1)
@@ -113,7 +113,7 @@ class Vote:
         means = [float(indices[self.hops == hop].mean()) for hop in self.search.hops]
         rows = [directions.rows for directions in self.search.hops.values()]
         return SampledNodes(
-            self.winner.shares, rows, [max(mean, 0) ** 4 for mean in means], self.search._edges
+            self.winner.shares, rows, [max(mean, 0) ** _POWER for mean in means], self.search._edges
         )
 
     @cached_property
@@ -153,7 +153,7 @@ def outliers(uneven: _Winner, even: _Winner, _resemblance: float) -> bool:
 def hardly(uneven: _Winner, even: _Winner, resemblance: float) -> bool:
     """Uneven clusters need not fit the edges clearly better, only as well."""
     fits = uneven.agreement >= even.agreement and uneven.assortativity >= even.assortativity
-    return fits and uneven.stability > even.stability and resemblance >= 2 / 3 * even.agreement
+    return fits and uneven.stability > even.stability and resemblance >= _RELATED * even.agreement
 
 
 VOTES: dict[str, dict[str, Any]] = {

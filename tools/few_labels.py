@@ -57,7 +57,7 @@ def measure(graph: Graph) -> dict[str, list[list[float]]]:
             classes, places = np.unique(codes[nodes], return_inverse=True)
             learned = learning_nodes(len(matrix), nodes, seed)
             vectors = Vectors(matrix, _scales(matrix, nodes))
-            cloud = cloud_of(matrix, learned, len(nodes), len(classes))
+            cloud = cloud_of(matrix, learned, nodes, len(classes))
             own = _own_features(graph, learned, len(matrix))
             others = np.setdiff1d(known, nodes)
             accuracies = []

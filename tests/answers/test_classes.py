@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from nafs import Graph, InputError, embed, from_edges
 from nafs.answers import classify, width_for_classes
+from nafs.answers.classes import interval
 from nafs.datasets import contextual_sbm, example_table
 from nafs.selection.preprocessing import own_features_of
 
@@ -71,8 +72,32 @@ def test_classes_of_very_different_size_are_counted_alike_too():
     assert "of 20 labels 'rare'" in note
     mean, lowest = map(float, re.findall(r"0\.\d{3}", note))
     assert lowest < mean < answer.accuracy
+    assert any(
+        re.search("'rare': AUC on held-out labels 0.[6-9].*it can rank nodes", note) for note in answer.notes
+    )
+    table = answer.to_pandas(all_probabilities=True)
+    rare = table["probability of rare"]
+    np.testing.assert_allclose(rare + table["probability of usual"], 1)
+    assert rare[classes == "rare"].mean() > 2 * rare[classes == "usual"].mean()
+    assert "probability of rare" not in answer.to_pandas()
     even = classify(vectors, ids, dict(enumerate(np.repeat(["one", "other"], 100))))
     assert not any("whatever their size" in note for note in even.notes)
+
+
+def test_the_interval_of_an_accuracy_covers_it_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    for share, number in ((0.7, 30), (0.95, 60), (0.5, 400)):
+        counts = rng.binomial(number, share, 2000)
+        bounds = [interval(count / number, number) for count in counts]
+        assert 0.91 < np.mean([low <= share <= high for low, high in bounds]) < 0.99
+    assert interval(1.0, 30)[0] < 0.9
+
+
+def test_many_classes_seen_once_are_counted():
+    names = [*"abcdefghi", "a", "b", "a"]
+    labels = dict(enumerate(f"class {name}" for name in names))
+    answer = classify(np.random.default_rng(0).random((40, 5)), pa.array(range(40)), labels)
+    assert "class c, class d, class e, class f, class g and 2 more" in answer.explain()
 
 
 def test_a_class_seen_once_is_predicted_and_said():
@@ -155,6 +180,16 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert "accuracy on held-out labels" in capsys.readouterr().err
     assert run("classify", example_table("citations")) == 2
     assert "give a table of ids and labels with --labels" in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_command_writes_the_probability_of_every_class(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["classify", example_table("citations"), "--labels", example_table("known_topics")]
+    assert run(*words, "--hops", "3", "-o", "topics.csv", "--all-probabilities") == 0
+    table = pd.read_csv("topics.csv")
+    shares = table.filter(like="probability of ")
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose(shares.max(axis=1), table["probability"], atol=1e-6)
 
 
 def test_the_notes_are_about_classes(tmp_path, monkeypatch, capsys):

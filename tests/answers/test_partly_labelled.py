@@ -1,10 +1,14 @@
 """A mixture in which nodes without a label count too."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from nafs import Graph
 from nafs.answers import classify
+from nafs.answers.held_out import _HeldOut
 from nafs.answers.partly_labelled import Cloud
 from nafs.clustering.directions import Directions
 
@@ -83,19 +87,76 @@ def test_nodes_without_a_label_help_where_labels_are_few():
     )
     labels = {int(node): "abc"[classes[node]] for node in labelled}
     right = {}
-    for name, nodes in (("all", np.arange(len(matrix))), ("labelled", np.sort(labelled))):
-        answer = classify(matrix[nodes], pa.array(nodes), labels)
-        assert ("nodes without a label count too" in answer.explain()) == (name == "all")
-        right[name] = answer
-    everything = right["all"].codes == classes
-    alone = classify_alone(matrix, labelled, classes) == classes
-    assert everything.mean() > alone.mean() + 0.05
+    for unlabelled in (False, True):
+        answer = classify(matrix, pa.array(range(len(matrix))), labels, unlabelled=unlabelled)
+        assert ("nodes without a label count too" in answer.explain()) == unlabelled
+        right[unlabelled] = (answer.codes == classes).mean()
+    assert right[True] > right[False] + 0.05
 
 
-def classify_alone(matrix, labelled, classes):
-    from sklearn.linear_model import LogisticRegression
+def test_a_sample_of_the_nodes_is_enough(monkeypatch):
+    matrix, classes = clouds(400)
+    rng = np.random.default_rng(1)
+    labelled = [rng.choice(np.flatnonzero(classes == code), 6, replace=False) for code in range(3)]
+    labels = {int(node): "abc"[classes[node]] for node in np.concatenate(labelled)}
+    answers = [classify(matrix, pa.array(range(1200)), labels)]
+    monkeypatch.setattr("nafs.answers.sources._SAMPLE", 500)
+    answers.append(classify(matrix, pa.array(range(1200)), labels))
+    monkeypatch.setattr("nafs.answers.sources._MOST_SHARES", 600)
+    answers.append(classify(matrix, pa.array(range(1200)), labels))
+    fitted = [re.search("fitted to ([0-9,]*) nodes", answer.explain())[1] for answer in answers]
+    assert fitted[:2] == ["1,200", "518"]
+    assert int(fitted[2]) <= 200
+    for other in answers[1:]:
+        assert (other.codes == answers[0].codes).mean() > 0.95
 
-    return LogisticRegression(C=10, max_iter=1000).fit(matrix[labelled], classes[labelled]).predict(matrix)
+
+def test_mixture_and_own_features_count_together(monkeypatch):
+    """Clouds tell two pairs of classes apart, and words the classes of a pair."""
+    rng = np.random.default_rng(5)
+    classes = np.arange(600) % 4
+    places, kinds = classes // 2, classes % 2
+    matrix = 2 * np.eye(2, 10)[places] + 0.4 * rng.standard_normal((600, 10))
+    matrix[:, 2:4] += 3 * rng.standard_normal((600, 2))
+    words = np.eye(2)[kinds] + 0.6 * rng.random((600, 2))
+    words = np.hstack([words, rng.random((600, 12))])
+    graph = Graph(np.eye(600, k=1), words, directed=False)
+    labels = {int(node): "abcd"[classes[node]] for node in rng.choice(600, 60, replace=False)}
+    answer = classify(matrix, pa.array(range(600)), labels, graph=graph)
+    assert "nodes without a label count too" in answer.explain()
+    assert "own features count" in answer.explain()
+    alone = classify(matrix, pa.array(range(600)), labels)
+    assert (answer.codes == classes).mean() > (alone.codes == classes).mean() + 0.04
+    monkeypatch.setattr("nafs.answers.sources._SAMPLE", 300)  # odds and mixture from other nodes
+    sampled = classify(matrix, pa.array(range(600)), labels, graph=graph)
+    assert (sampled.codes == answer.codes).mean() > 0.85
+
+
+def test_a_source_without_a_clear_gain_is_left_out():
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, 3, 60)
+    before = 2 * np.eye(3)[places] + rng.standard_normal((60, 3))
+    judge = _HeldOut(places, 0.02)
+    before /= judge.calibrate(before)[1]
+    noise = {weight: before + weight * rng.standard_normal((60, 3)) for weight in (0.1, 0.2, 0.5, 1.0)}
+    assert judge.best(before, noise) is None
+    clear = {weight: before + weight * np.eye(3)[places] for weight in (0.1, 1.0)}
+    assert judge.best(before, clear)[0] == 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e25, 1e100])
+def test_the_scale_of_vectors_does_not_matter(scale):
+    matrix, classes = clouds(50)
+    labels = {node: "abc"[classes[node]] for node in range(0, 150, 10)}
+    answers = [classify(matrix.astype(float) * factor, pa.array(range(150)), labels) for factor in (1, scale)]
+    assert (answers[0].codes == answers[1].codes).mean() > 0.97
+
+
+def test_vectors_that_are_not_finite_are_refused():
+    matrix, _ = clouds(5)
+    matrix[7, 3] = np.nan
+    with pytest.raises(ValueError, match="the vector of row 7 has values that are not numbers"):
+        classify(matrix, pa.array(range(15)), {0: "a", 1: "b"})
 
 
 def test_labels_that_do_not_follow_the_clouds_are_not_overruled():

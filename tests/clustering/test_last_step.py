@@ -70,6 +70,15 @@ def test_the_mixture_stays_where_edges_prefer_its_clusters(case):
     np.testing.assert_array_equal(settled.labels, settle(sampled._replace(edges=None), None, own).labels)
 
 
+def test_features_that_are_the_same_everywhere_change_nothing(case):
+    rng, points, misleading, _ = case
+    same = OwnFeatures(read_features(0.5 * (1 + 1e-6 * rng.random((COUNT * EACH, 12)))))
+    sampled = SampledNodes(votes(misleading), [points], [1.0], edges_within(TRUTH, rng))
+    settled = settle(sampled, None, same)
+    assert not settled.without_mixture
+    np.testing.assert_array_equal(settled.labels, settle(sampled, None, None).labels)
+
+
 def test_nodes_outside_of_the_sample_hear_their_own_features(case):
     rng, _, misleading, own = case
     points, _ = embeddings(rng, 1.0)

@@ -271,6 +271,14 @@ def test_neighbours_do_not_depend_on_threads(form, metric):
     assert not dense(graphs[0]).diagonal().any()
 
 
+@pytest.mark.parametrize(
+    ("n_jobs", "error"), [(0, ValueError), (-2, ValueError), (1.5, TypeError), ("2", TypeError)]
+)
+def test_a_number_of_jobs_that_is_none_is_refused(n_jobs, error):
+    with pytest.raises(error, match="n_jobs must be"):
+        nearest_neighbor_graph(np.eye(5), 2, n_jobs=n_jobs)
+
+
 def test_neighbours_are_those_of_scikit_learn():
     X = np.random.default_rng(1).standard_normal((1500, 20))
     expected = kneighbors_graph(X, 4, include_self=False)

@@ -5,7 +5,7 @@ import pytest
 
 from nafs import Graph, embed
 from nafs.graph import read_features
-from nafs.selection.preprocessing import judge
+from nafs.selection.preprocessing import judge, measurements_note
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,12 @@ def test_a_measurement_beside_counts_of_words_is_seen(largest):
     words = (rng.random((100, 60)) < 0.1) * rng.integers(1, 4, (100, 60))
     values = np.column_stack([words, rng.integers(largest // 2, largest, 100)]) if largest else words
     assert judge(read_features(values))[0] == ("standardize" if largest else "tfidf")
+    names = [*(f"word {place}" for place in range(60)), *(["when"] if largest else [])]
+    notes = measurements_note(read_features(values), names)
+    assert ["column 'when' outweighs" in note for note in notes] == [True] * bool(largest)
+    graph = Graph(np.eye(100, k=1), values, feature_names=names, directed=False)
+    reasons = embed(graph, 2, preprocessing="auto").choice.reasons
+    assert any("'when'" in reason for reason in reasons) == bool(largest)
 
 
 def test_a_column_without_meaning_does_not_drown_the_others():

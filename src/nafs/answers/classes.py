@@ -31,7 +31,6 @@ from nafs.readers.joined import with_id_name
 from nafs.selection.preprocessing import own_features_of
 
 _UNEVEN = 3  # times as many labels of one class as of another: accuracy hides what happens to small classes
-_FEW_LABELS = 50  # below this, the accuracy is a rough estimate
 _MOST_BYTES = 1 << 30  # of an embedding that keeps all columns by default
 _MOST_LABELLED = 1 << 24  # values of the labelled rows of one
 
@@ -88,8 +87,11 @@ class Classification:
         """How far the predictions can be trusted, one line each."""
         return "\n".join(self.notes)
 
-    def to_arrow(self) -> Any:
-        """An Arrow table: ids, predicted class, its probability, and the label if there was one."""
+    def to_arrow(self, *, all_probabilities: bool = False) -> Any:
+        """An Arrow table: ids, predicted class, its probability, and the label if there was one.
+
+        With ``all_probabilities``, a column for each class has the probability of that class.
+        """
         import pyarrow as pa
 
         labels = pa.array(np.maximum(self.known, 0), mask=self.known < 0)
@@ -99,12 +101,15 @@ class Classification:
             "probability": self.probabilities[np.arange(len(self.codes)), self.codes],
             "label": self.classes.take(labels),
         }
+        if all_probabilities:
+            for name, column in zip(self.classes.to_pylist(), self.probabilities.T, strict=True):
+                columns[f"probability of {name}"] = column
         return with_id_name(pa.table(columns), self.id_name)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self, *, all_probabilities: bool = False) -> Any:
         """The same as a pandas data frame."""
         require("pandas", "to_pandas()")
-        return self.to_arrow().to_pandas()
+        return self.to_arrow(all_probabilities=all_probabilities).to_pandas()
 
 
 def width_for_classes(graph: Graph, memory_limit: int | None = None) -> tuple[str, tuple[str, ...]]:
@@ -141,7 +146,13 @@ def width_for_classes(graph: Graph, memory_limit: int | None = None) -> tuple[st
 
 @one_blas_thread()
 def classify(
-    matrix: NDArray[Any], ids: Any, labels: Any, *, graph: Graph | None = None, seed: int = 0
+    matrix: NDArray[Any],
+    ids: Any,
+    labels: Any,
+    *,
+    graph: Graph | None = None,
+    unlabelled: bool = True,
+    seed: int = 0,
 ) -> Classification:
     """Predict the class of every node from the labels of some.
 
@@ -156,6 +167,8 @@ def classify(
     graph : Graph, optional
         With the same nodes. Its features, before smoothing, count beside the vectors where that makes
         held-out labels likelier.
+    unlabelled : bool
+        Whether nodes without a label count too, where that makes held-out labels likelier.
     seed : int
         Of the folds.
 
@@ -184,15 +197,15 @@ def classify(
     learned = learning_nodes(len(matrix), nodes, seed)
     sources = Sources(
         Vectors(matrix, _scales(matrix, nodes)),
-        cloud_of(matrix, learned, len(nodes), len(present)),
+        cloud_of(matrix, learned, nodes, len(present)) if unlabelled else None,
         _own_features(graph, learned, len(matrix)),
     )
     fit = validate(sources, nodes, codes, seed)
     notes = [*_about_labels(known, len(matrix)), *_about_accuracy(known, fit)]
-    if fit.mixture_weight:
-        weight = f"{fit.mixture_weight:g}"
+    if fit.mixture_weight and sources.cloud is not None:
+        number, weight = len(sources.cloud.nodes), f"{fit.mixture_weight:g}"
         notes.append(
-            f"nodes without a label count too, by a mixture fitted to all nodes, with weight {weight}"
+            f"nodes without a label count too, by a mixture fitted to {number:,} nodes, with weight {weight}"
         )
     if fit.own_weight:
         notes.append(f"each node's own features count beside its vector, with weight {fit.own_weight:g}")
@@ -227,9 +240,8 @@ def _about_labels(labels: Labels, n_nodes: int) -> list[str]:
     notes += alike_note(names)
     single = [str(name) for name, count in zip(names, counts, strict=True) if count == 1]
     if single:
-        notes.append(
-            f"classes with a single label, whose accuracy cannot be estimated: {', '.join(single[:5])}"
-        )
+        shown = ", ".join(single[:5]) + (f" and {len(single) - 5} more" if len(single) > 5 else "")
+        notes.append(f"classes with a single label, whose accuracy cannot be estimated: {shown}")
     return notes
 
 
@@ -240,25 +252,43 @@ def _about_accuracy(labels: Labels, fit: Fit) -> list[str]:
     counts = {code: int((labels.codes == code).sum()) for code in fit.by_class}
     n_labels = sum(counts.values())
     chance = max(counts.values()) / n_labels
+    low, high = interval(fit.accuracy, n_labels)
     notes = [
-        f"accuracy on held-out labels {fit.accuracy:.3f} ± {fit.deviation:.3f} "
-        f"(always guessing the largest class: {chance:.3f})"
+        f"accuracy on held-out labels {fit.accuracy:.3f} (95 % interval {low:.2f} to {high:.2f}, from "
+        f"{n_labels:,} labels; always guessing the largest class: {chance:.3f})"
     ]
-    if max(counts.values()) >= _UNEVEN * min(counts.values()):
-        worst = min(fit.by_class, key=lambda code: fit.by_class[code])
-        notes.append(
-            f"mean accuracy of the classes, whatever their size: {np.mean(list(fit.by_class.values())):.3f}; "
-            f"lowest {fit.by_class[worst]:.3f}, of {counts[worst]} labels {labels.classes[worst]!r}"
-        )
-    if n_labels < _FEW_LABELS:
-        margin = 1 / np.sqrt(n_labels)
-        notes.append(f"the accuracy was estimated from {n_labels} labels only and may be off by {margin:.2f}")
-    if fit.accuracy < chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels)):
+    guessing = fit.accuracy < chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels))
+    if guessing:
         notes.append(
             "the accuracy is not clearly better than guessing, as far as the labels can tell: "
-            "do not trust the predictions"
+            "do not trust the predicted classes"
         )
+    if max(counts.values()) >= _UNEVEN * min(counts.values()):
+        worst = min(fit.by_class, key=lambda code: fit.by_class[code])
+        name, number, ranking = labels.classes[worst], counts[worst], fit.ranking[worst]
+        notes.append(
+            f"mean accuracy of the classes, whatever their size: {np.mean(list(fit.by_class.values())):.3f}; "
+            f"lowest {fit.by_class[worst]:.3f}, of {number} labels {name!r}"
+        )
+        clear = ranking > 0.5 + 2 * np.sqrt(1 / (12 * number) + 1 / (12 * (n_labels - number)))
+        verdict = "so it can rank nodes" if clear else "not clearly better than guessing"
+        notes.append(f"probability of {name!r}: AUC on held-out labels {ranking:.2f}, {verdict}")
     return notes
+
+
+def interval(share: float, number: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share that was estimated from a number of cases.
+
+    Examples
+    --------
+    >>> from nafs.answers.classes import interval
+    >>> [round(bound, 2) for bound in interval(1.0, 30)]
+    [0.89, 1.0]
+    """
+    squared = 1.96**2 / number
+    center = (share + squared / 2) / (1 + squared)
+    half = np.sqrt(squared * share * (1 - share) + squared**2 / 4) / (1 + squared)
+    return float(max(0.0, center - half)), float(min(1.0, center + half))
 
 
 def _own_features(graph: Graph | None, learned: NDArray[np.int64], n_nodes: int) -> Own | None:
@@ -281,6 +311,12 @@ def _scales(matrix: NDArray[Any], labelled: NDArray[np.int64]) -> NDArray[np.flo
     their direction: rows shorter than half of the labelled ones are stretched to that length.
     """
     lengths = np.concatenate([np.linalg.norm(matrix[rows], axis=1) for rows in blocks_of(matrix)])
+    if not np.isfinite(lengths).all():
+        row = int(np.flatnonzero(~np.isfinite(lengths))[0])
+        raise InputError(
+            f"the vector of row {row} has values that are not numbers, or too large ones; "
+            "classes need finite vectors"
+        )
     usual = float(np.median(lengths[labelled]))
     stretch = np.divide(usual, lengths, out=np.ones_like(lengths), where=(lengths > 0) & (lengths < usual))
     return np.asarray((stretch / (float(lengths.mean()) or 1.0))[:, None], np.float32)

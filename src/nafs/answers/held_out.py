@@ -37,7 +37,8 @@ class Fit(NamedTuple):
     """What held-out labels decide: the strength of the regression, weights, and temperatures after each step.
 
     Logits are divided by the temperature after the regression, after the mixture and after own features.
-    ``by_class`` has the accuracy on the held-out labels of each class.
+    ``by_class`` has the accuracy on the held-out labels of each class, and ``ranking`` the AUC of its
+    probability: how often a node of the class gets a higher one than another node.
     """
 
     strength: float = 1.0
@@ -49,6 +50,7 @@ class Fit(NamedTuple):
     accuracy: float | None = None
     deviation: float | None = None
     by_class: dict[int, float] = {}  # noqa: RUF012 - never changed
+    ranking: dict[int, float] = {}  # noqa: RUF012 - never changed
 
     def with_mixture(self, scores: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of the regression together with those of the mixture."""
@@ -81,6 +83,7 @@ class _HeldOut(NamedTuple):
 
 def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], seed: int) -> Fit:
     """Choose by held-out predictions of the labelled nodes."""
+    from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold
 
     vectors, cloud, own = sources
@@ -114,7 +117,7 @@ def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], se
         for place, (train, test) in enumerate(parts):
             scores = vectors.scores(models[place], own.nodes, fit.temperature)
             if cloud is not None and fit.mixture_weight:
-                scores = fit.with_mixture(scores, cloud.log_probabilities(mixtures[place]))
+                scores = fit.with_mixture(scores, vectors.logs(cloud, mixtures[place], own.nodes))
             tested = OwnFeatures(own.features.take(nodes[test]), 1.0)
             for weight in OWN_WEIGHTS:
                 odds = own.odds(scores, nodes[train], places[train], weight)
@@ -126,7 +129,12 @@ def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], se
     right = logits.argmax(axis=1) == places
     deviation = float(np.std([right[test].mean() for _, test in parts]))
     by_class = {int(code): float(right[codes == code].mean()) for code in classes}
-    return fit._replace(accuracy=float(right.mean()), deviation=deviation, by_class=by_class)
+    shares = softmax(logits)
+    ranking = {
+        int(code): float(roc_auc_score(places == place, shares[:, place]))
+        for place, code in enumerate(classes)
+    }
+    return fit._replace(accuracy=float(right.mean()), deviation=deviation, by_class=by_class, ranking=ranking)
 
 
 def _best_regression(

@@ -22,6 +22,8 @@ _DIRECTIONS = 2  # for each class
 _FLOOR = 1e-3  # added to the covariance, relative to the mean variance of all points
 _SURE = -20.0  # smallest logarithm of a probability: mixtures are sure of themselves
 _LEAST = 1e-9  # nodes that even an empty class has
+_VALUES = 1 << 24  # of the rows that directions are found in
+_ROWS = 1 << 10  # projected at a time
 
 
 class Cloud(NamedTuple):
@@ -36,14 +38,23 @@ class Cloud(NamedTuple):
 
     nodes: NDArray[np.int64]
     points: NDArray[np.float64]
-    axes: NDArray[np.float32]
+    axes: NDArray[np.float64]
 
     @classmethod
     def of(cls, matrix: NDArray[Any], nodes: NDArray[np.int64], n_classes: int) -> Cloud:
-        """The leading directions of the vectors of some nodes."""
-        rows = matrix if len(nodes) == len(matrix) else matrix[nodes]
-        directions = Directions.of(rows, _DIRECTIONS * n_classes)
-        return cls(nodes, unit_rows(directions.rows).astype(np.float64), directions.axes)
+        """The leading directions of the vectors of some nodes; of evenly many of them if they are wide."""
+        step = -(-len(nodes) * matrix.shape[1] // _VALUES)
+        blocks = [nodes[top : top + _ROWS] for top in range(0, len(nodes), _ROWS)]
+        # Scaled so that products of columns neither vanish nor overflow.
+        largest = max(float(np.abs(matrix[block]).max(initial=0)) for block in blocks) or 1.0
+        directions = Directions.of(matrix[nodes[::step]] / largest, _DIRECTIONS * n_classes)
+        points = [unit_rows((matrix[block] / largest) @ directions.axes) for block in blocks]
+        return cls(nodes, np.concatenate(points).astype(np.float64), directions.axes / np.float64(largest))
+
+    @staticmethod
+    def nbytes(n_nodes: int, width: int, n_classes: int) -> int:
+        """Approximate bytes that finding the directions and fitting a mixture take."""
+        return 8 * min(n_nodes * width, _VALUES) + 14 * 8 * n_nodes * n_classes
 
     def fit(self, labelled: NDArray[np.int64], places: NDArray[Any], n_classes: int) -> Mixture:
         """Expectation and maximisation from the labels of some of the nodes.

@@ -42,7 +42,7 @@ class Prediction:
             self._own = OwnFeatures(own.features, fit.own_weight)
             scores = vectors.scores(self._regression, own.nodes, fit.temperature)
             if cloud is not None and self._mixture is not None:
-                scores = fit.with_mixture(scores, cloud.log_probabilities(self._mixture))
+                scores = fit.with_mixture(scores, vectors.logs(cloud, self._mixture, own.nodes))
             self._odds = own.odds(scores, nodes, places, fit.own_weight)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.answers.partly_labelled import Cloud
+from nafs.clustering.gaussian_mixture import Mixture
 from nafs.clustering.own_features import OwnFeatures
 from nafs.graph import Features
 
 _VALUES = 1 << 22  # per block of rows
 _SAMPLE = 20_000  # nodes without a label that are learned from
+_MOST_SHARES = 1 << 21  # probabilities of all classes that one mixture is fitted to
 _MANY_LABELS = 20_000  # from here on, nodes without a label add nothing
 
 
@@ -38,6 +40,15 @@ class Vectors(NamedTuple):
         parts = [logits_of(model, self.rows(nodes[rows])) for rows in blocks_of(self.matrix, len(nodes))]
         return np.concatenate(parts) / temperature
 
+    def logs(self, cloud: Cloud, model: Mixture, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Logarithms of the probabilities of some nodes by a mixture."""
+        if len(nodes) == len(cloud.nodes):
+            return cloud.log_probabilities(model)
+        blocks = blocks_of(self.matrix, len(nodes))
+        return np.concatenate(
+            [cloud.log_probabilities_of(model, self.matrix[nodes[rows]]) for rows in blocks]
+        )
+
 
 def learning_nodes(n_nodes: int, labelled: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """All nodes; in a large graph, the labelled ones and a sample of the others."""
@@ -49,11 +60,23 @@ def learning_nodes(n_nodes: int, labelled: NDArray[np.int64], seed: int) -> NDAr
     return np.sort(np.concatenate([labelled, some]))
 
 
-def cloud_of(matrix: NDArray[Any], nodes: NDArray[np.int64], n_labels: int, n_classes: int) -> Cloud | None:
+def cloud_nodes(nodes: NDArray[np.int64], labelled: NDArray[np.int64], n_classes: int) -> NDArray[np.int64]:
+    """The labelled nodes and some of the others, fewer if there are many classes, which bounds the work."""
+    most = max(_MOST_SHARES // n_classes, 2 * len(labelled))
+    if len(nodes) <= most:
+        return nodes
+    others = np.setdiff1d(nodes, labelled)
+    step = -(-len(others) // (most - len(labelled)))
+    return np.sort(np.concatenate([labelled, others[::step]]))
+
+
+def cloud_of(
+    matrix: NDArray[Any], nodes: NDArray[np.int64], labelled: NDArray[np.int64], n_classes: int
+) -> Cloud | None:
     """The nodes along the leading directions, unless labels are so many that the other nodes add nothing."""
-    if n_labels >= min(_MANY_LABELS, len(nodes)):
+    if len(labelled) >= min(_MANY_LABELS, len(nodes)):
         return None
-    return Cloud.of(matrix, nodes, n_classes)
+    return Cloud.of(matrix, cloud_nodes(nodes, labelled, n_classes), n_classes)
 
 
 class Own(NamedTuple):

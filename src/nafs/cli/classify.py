@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import numpy as np
+
 from nafs._support.budget import left_now, parse_memory
 from nafs._support.errors import InputError, Parameter
 from nafs.answers import width_for_classes
+from nafs.answers.partly_labelled import Cloud
+from nafs.answers.sources import cloud_nodes, learning_nodes
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
-from nafs.cli.flags import command
-from nafs.cli.options import LEARNING, SMALLEST, Force, TableFile, TablePrinting, beside, check_learning
+from nafs.cli.flags import command, flag
+from nafs.cli.options import (
+    LEARNING,
+    OUTPUT,
+    SMALLEST,
+    Force,
+    TableFile,
+    TablePrinting,
+    beside,
+    check_learning,
+)
 from nafs.cli.reading import Edges, Reading, read, say_if_structural, with_own_names
 from nafs.cli.similar import check_table_target, show_table
 from nafs.clustering.own_features import OwnFeatures
@@ -17,6 +32,14 @@ from nafs.readers.summary import counted
 from nafs.selection.choice import Choice
 
 FOR_CLASSES = EmbeddingOptions(n_hops="auto")
+AllProbabilities = Annotated[
+    bool,
+    flag(
+        "--all-probabilities",
+        help="A column for each class with its probability, to rank nodes by a rare class.",
+        panel=OUTPUT,
+    ),
+]
 
 
 @command
@@ -28,6 +51,7 @@ def classify(
     options: EmbeddingOptions = FOR_CLASSES,
     output: TableFile = None,
     force: Force = False,
+    all_probabilities: AllProbabilities = False,
 ) -> None:
     """Predict the class of every node from a few labels, with probabilities and an estimate of the accuracy.
 
@@ -58,13 +82,28 @@ def classify(
         embedding = embed(graph, **options.for_library(running, dim=width))
     run.notes += () if embedding.choice is None else _without_clusters(embedding.choice)
     with run.stage("classify"):
-        fits = _own_features_fit(graph, parse_memory(options.memory_limit))
-        answer = embedding.classify(graph=graph if fits else None)
+        limit = parse_memory(options.memory_limit)
+        fits = _own_features_fit(graph, limit)
+        cloud_fits = _cloud_fits(graph, embedding.matrix.shape[1], limit)
+        answer = embedding.classify(graph=graph if fits else None, unlabelled=cloud_fits)
+    if not cloud_fits:
+        run.notes += ("nodes without a label do not count: the memory limit is too low",)
     if not fits:
         run.notes += ("own features, before smoothing, do not count: the memory limit is too low",)
     run.notes += answer.notes
-    table = with_own_names(run, answer.to_arrow(), graph, reading, output)
+    table = with_own_names(run, answer.to_arrow(all_probabilities=all_probabilities), graph, reading, output)
     show_table(run, table, output, force=force)
+
+
+def _cloud_fits(graph: Graph, width: int, limit: int | None) -> bool:
+    """Whether the limit leaves room for a mixture that nodes without a label count in."""
+    left, labels = left_now(limit), graph.labels
+    if left is None or labels is None:
+        return True
+    labelled, classes = np.flatnonzero(labels.known), len(labels.classes)
+    nodes = cloud_nodes(learning_nodes(graph.n_nodes, labelled, 0), labelled, classes)
+    needed = Cloud.nbytes(len(nodes), width, classes) + 64 * graph.n_nodes * classes
+    return needed <= left - (LEARNING - SMALLEST)
 
 
 def _own_features_fit(graph: Graph, limit: int | None) -> bool:

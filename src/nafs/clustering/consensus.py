@@ -268,8 +268,10 @@ class ClusterSearch:
             f"hops, were combined into one; {_are(agreeing)} close to it, and all agree with it by "
             f"{agreement:.2f} on average (adjusted Rand index; {by_chance:.2f} would be expected without any "
             "clusters)",
-            f"{_count(hop, 'hop')}: the clusterings at this number agree best with the combined one",
         ]
+        if len(self.hops) > 1:
+            number = _count(hop, "hop")
+            reasons.append(f"{number}: the clusterings at this number agree best with the combined one")
         if preferred:
             reasons.append(
                 "clusters merged along the edges are used, because they are more stable than the others"

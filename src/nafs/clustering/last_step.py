@@ -25,6 +25,7 @@ from nafs.clustering.own_features import BLOCK, OwnFeatures
 
 _VOTES = 2  # weight of the votes where they replace the mixture
 _WITHOUT_VOTES = 1 / 4  # weight of the mixture where votes replace it, for nodes that have none
+_NOTHING = 1e-3  # information about features below which they are assumed to say nothing
 _BETTER = 1.01  # factor by which edges and features must prefer the clusters without the mixture
 
 Labels = NDArray[np.int64]
@@ -49,7 +50,7 @@ class OtherNodes(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """The clusters of all nodes, how many nodes own features moved, and whether beside the votes alone."""
+    """The clusters of all nodes, how many own features moved, and whether votes replaced the mixture."""
 
     labels: Labels
     moved: int
@@ -80,7 +81,7 @@ def settle(sampled: SampledNodes, others: OtherNodes | None, own: OwnFeatures | 
             beside_votes = _VOTES * log_votes(sampled.shares)
             alternative = known.refine(beside_votes).argmax(axis=0)
             ratings = [_rating(each, sampled, known) for each in (labels, alternative)]
-            without_mixture = ratings[1] > _BETTER * ratings[0]
+            without_mixture = ratings[1] > _BETTER * ratings[0] > 0
             if without_mixture:
                 scores, labels = beside_votes, alternative
     else:
@@ -94,7 +95,10 @@ def _rating(labels: Labels, sampled: SampledNodes, own: OwnFeatures) -> float:
     """What clusters say about edges, times what they say about features."""
     count = sampled.shares.shape[1]
     assert sampled.edges is not None
-    return mutual_information(sampled.edges.table(labels, count)) * own.information(labels, count)
+    information = own.information(labels, count)
+    if information < _NOTHING:  # rounding, where features are the same for all nodes
+        return 0.0
+    return mutual_information(sampled.edges.table(labels, count)) * information
 
 
 def _extend(

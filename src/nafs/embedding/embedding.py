@@ -275,10 +275,10 @@ class Embedding:
         clusters = clusters_of(self.matrix, self.id_array, clustering, graph, self.id_name)
         return warn_if_fewer(clusters, n_clusters)
 
-    def classify(self, labels: Any = None, *, graph: Any = None, seed: int = 0) -> Classification:
+    def classify(
+        self, labels: Any = None, *, graph: Any = None, unlabelled: bool = True, seed: int = 0
+    ) -> Classification:
         """Predict the class of every node from the labels of some, with calibrated probabilities.
-
-        Nodes without a label count too, where that makes held-out labels likelier.
 
         Parameters
         ----------
@@ -288,6 +288,9 @@ class Embedding:
         graph : Graph, or anything that :func:`nafs.embed` takes, optional
             Its features, before smoothing, count beside the vectors where that makes held-out labels
             likelier. They must not be negative; ``explain()`` says whether they count.
+        unlabelled : bool
+            Whether nodes without a label count too, where that makes held-out labels likelier. They show
+            where there are groups of nodes.
         seed : int
             Seed of the folds for estimating the accuracy.
 
@@ -315,7 +318,7 @@ class Embedding:
         if graph is not None:
             graph = as_graph(graph)
             self._check_same_nodes(graph)
-        answer = classify(self.matrix, self.id_array, labels, graph=graph, seed=seed)
+        answer = classify(self.matrix, self.id_array, labels, graph=graph, unlabelled=unlabelled, seed=seed)
         before = str(self.settings.get("input", {}).get("features", "")).partition("-")[0]
         if before.isdigit() and int(before) > self.matrix.shape[1]:
             note = f"the vectors keep {self.matrix.shape[1]:,} of {int(before):,} columns; classes may be "

@@ -15,7 +15,8 @@ from nafs._support.blas import one_blas_thread
 from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs.graph.adjacency import Adjacency, read_adjacency
 
-_BLOCK = 1024  # rows
+_BLOCK, _FEWEST = 1024, 64  # rows that a thread asks for at a time
+_DISTANCES = 1 << 26  # to all other rows that a thread may hold
 
 
 def nearest_neighbor_graph(
@@ -48,6 +49,10 @@ def nearest_neighbor_graph(
         raise InputTypeError(Parameter("n_neighbors"), f" must be an integer; got {n_neighbors!r}")
     if n_neighbors < 1:
         raise InputError(Parameter("n_neighbors"), f" must be at least 1; got {n_neighbors}")
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral)):
+        raise InputTypeError(Parameter("n_jobs"), f" must be an integer or None; got {n_jobs!r}")
+    if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
+        raise InputError(Parameter("n_jobs"), f" must be at least 1, or -1 for all processors; got {n_jobs}")
     features = features.tocsr() if sp.issparse(features) else np.asarray(features)
     n = features.shape[0]
     if n == 1:
@@ -70,17 +75,25 @@ def _nearest(features: Any, n_neighbors: int, metric: str, n_jobs: int | None) -
 
     search = NearestNeighbors(metric=metric).fit(features)
 
+    n = features.shape[0]
+    step = max(_FEWEST, min(_BLOCK, _DISTANCES // n))  # some metrics need the distances to all other rows
+
     def block(begin: int) -> NDArray[np.int64]:
-        rows = features[begin : begin + _BLOCK]
+        rows = features[begin : begin + step]
         nearest = search.kneighbors(rows, n_neighbors + 1, return_distance=False)
         others = nearest != np.arange(begin, begin + rows.shape[0])[:, None]
         # Among equal rows, a row may not have found itself: then the farthest goes.
         others[others.all(axis=1), -1] = False
         return np.asarray(nearest[others].reshape(-1, n_neighbors), np.int64)
 
-    workers = n_jobs if n_jobs is not None and n_jobs > 0 else os.cpu_count()
+    workers = int(n_jobs) if n_jobs is not None and n_jobs > 0 else _processors()
     with (
         one_blas_thread(),
         ThreadPoolExecutor(workers, initializer=threadpool_limits, initargs=(1, "openmp")) as pool,
     ):
-        return np.concatenate(list(pool.map(block, range(0, features.shape[0], _BLOCK))))
+        return np.concatenate(list(pool.map(block, range(0, n, step))))
+
+
+def _processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

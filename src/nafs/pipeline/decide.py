@@ -19,7 +19,14 @@ from nafs.selection import hops_for_clusters
 from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.hops_for_clusters import LIBRARIES, choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
-from nafs.selection.preprocessing import Preparation, judge, outweighing_note, prepare, prepared_nbytes
+from nafs.selection.preprocessing import (
+    Preparation,
+    judge,
+    measurements_note,
+    outweighing_note,
+    prepare,
+    prepared_nbytes,
+)
 from nafs.selection.reduction import reduction_nbytes
 from nafs.selection.structure import StructureChoice, choose_structure, structure_choice_nbytes
 from nafs.smoothing.ensembles import ensemble_named
@@ -224,7 +231,7 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
     if job.is_structural:
         return "none", []  # structural rows have length 1 and no common part
     kind, why = judge(job.features)
-    return kind, [f"preprocessing {kind}: {why}"]
+    return kind, [f"preprocessing {kind}: {why}", *measurements_note(job.features, job.names)]
 
 
 def _question(job: Job, kind: str, centers: tuple[str, ...], computed: Computed = None) -> Question:

@@ -54,7 +54,9 @@ def read_job(model: Any, settings: Settings, X: Any, adjacency: Any, *, reset: b
     checked = _validate(model, X, reset)
     features = read_features(checked)
     if adjacency is None:
-        graph = nearest_neighbor_graph(checked, model.n_neighbors, model.metric)
+        graph = nearest_neighbor_graph(
+            checked, model.n_neighbors, model.metric, n_jobs=settings.resources.threads
+        )
     else:
         check_limit(
             reading_nbytes(adjacency),

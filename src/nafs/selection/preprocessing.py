@@ -21,6 +21,7 @@ KINDS = ("none", "l2", "tfidf", "standardize")
 CENTERS = ("none", "mean", "stationary")
 _BLOCK = 1 << 22  # values per block
 _SPARSE = 0.5  # density below which non-negative integers are treated as counts
+_MOST = 0.9  # share of the squared lengths of rows that columns must make up together to outweigh all others
 _SAMPLE = 10_000  # rows that are looked at for a column that outweighs the others
 _OUTWEIGHS = 0.95  # share of the variance
 _FEW = 8  # columns; where fewer make up the lengths of rows, all rows have nearly the same direction
@@ -38,15 +39,7 @@ def judge(features: Features) -> tuple[str, str]:
     """
     if features.encoding is not None:
         return "none", "the columns were scaled when the table was encoded"
-    n, f = features.shape
-    values = features.values
-    negative, whole, filled = False, True, 0
-    for top in range(0, values.size, _BLOCK):
-        block = values[top : top + _BLOCK]
-        negative |= bool((block < 0).any())
-        whole &= bool((block == np.rint(block)).all())
-        filled += int(np.count_nonzero(block))
-    share = filled / max(1, n * f)
+    negative, whole, share = _kinds_of_values(features)
     if negative:
         return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
     if whole and share < _SPARSE and not _has_measurements(features):
@@ -71,13 +64,61 @@ def _columns_that_count(matrix: NDArray[np.float32]) -> float:
     Such columns are measurements with units of their own, such as age and income. The direction of a row says
     nothing about them.
     """
+    squares = _squares(matrix)
+    total = squares.sum()
+    return float(1 / ((squares / total) ** 2).sum()) if total > 0 else float(matrix.shape[1])
+
+
+def _kinds_of_values(features: Features) -> tuple[bool, bool, float]:
+    """Whether some values are negative, whether all are whole numbers, and the share that is not 0."""
+    values = features.values
+    negative, whole, filled = False, True, 0
+    for top in range(0, values.size, _BLOCK):
+        block = values[top : top + _BLOCK]
+        negative |= bool((block < 0).any())
+        whole &= bool((block == np.rint(block)).all())
+        filled += int(np.count_nonzero(block))
+    n, f = features.shape
+    return negative, whole, filled / max(1, n * f)
+
+
+def _squares(matrix: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The sum of the squares of each column."""
     squares = np.zeros(matrix.shape[1])
     step = max(1, _BLOCK // matrix.shape[1])
     for top in range(0, len(matrix), step):
         block = matrix[top : top + step].astype(np.float64)
         squares += np.einsum("ij,ij->j", block, block)
-    total = squares.sum()
-    return float(1 / ((squares / total) ** 2).sum()) if total > 0 else float(matrix.shape[1])
+    return squares
+
+
+def measurements_note(features: Features, names: Sequence[str] | None = None) -> list[str]:
+    """A note that names the few columns that outweigh counts in all others, such as a year beside words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nafs.graph import read_features
+    >>> from nafs.selection.preprocessing import measurements_note
+    >>> papers = read_features(np.c_[np.eye(12), 2000 + np.arange(12)])
+    >>> measurements_note(papers, [*"abcdefghijkl", "year"])[0].split(" and ")[0]
+    "column 'year' outweighs the counts in the other columns"
+    """
+    if features.dense is None or features.encoding is not None:
+        return []
+    negative, whole, share = _kinds_of_values(features)
+    if negative or not whole or share >= _SPARSE or not _has_measurements(features):
+        return []
+    squares = _squares(features.dense)
+    largest = np.argsort(-squares, kind="stable")[:_FEW]
+    reached = np.cumsum(squares[largest]) >= _MOST * squares.sum()
+    heavy = largest[: int(reached.argmax()) + 1] if reached.any() else largest
+    shown = ", ".join(f"number {place + 1}" if names is None else repr(names[place]) for place in heavy)
+    subject = f"column {shown} outweighs" if len(heavy) == 1 else f"columns {shown} outweigh"
+    return [
+        f"{subject} the counts in the other columns and cannot be weighted like them; compare with a run "
+        "without: then the others are weighted as counts, which is often better"
+    ]
 
 
 def outweighing_note(features: Features, names: Sequence[str] | None = None) -> list[str]:
