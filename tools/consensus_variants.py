@@ -4,22 +4,21 @@
 
 Every graph is clustered six times, each time on another sample: 70 % of its nodes and at most 5,000.
 All variants use the same candidates, so that only the votes and the last step differ. Measured graphs are
-kept in docs/data/consensus_variants.json: delete the file to measure them again. The table is written into
+kept in docs/data/consensus_variants.json: delete the file to measure them again. The tables are written into
 docs/quality.md. Scores are means of ACC, NMI and ARI in percent. The unseen graphs need the packages that
 tools/unseen_graphs.py names, and are left out without them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from kept import DOCS, measure_missing
 from numpy.typing import NDArray
 from unseen_graphs import GRAPHS, graph_of
 
@@ -36,7 +35,6 @@ from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import HALVES, data_of, present
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
 SAMPLES, SHARE, MOST = 6, 0.7, 5000
 AUTO = "auto"
 
@@ -231,23 +229,22 @@ def table(measured: dict[str, Scores]) -> list[str]:
     return markdown(["variant", *names, "deviation", "largest loss", "largest gain"], rows)
 
 
+def by_graph(measured: dict[str, Scores]) -> list[str]:
+    """The mean, the lowest and the highest score of `auto` on the samples of each graph."""
+    rows = [
+        [name, *(f"{value:.1f}" for value in (np.mean(scores[AUTO]), min(scores[AUTO]), max(scores[AUTO])))]
+        for name, scores in measured.items()
+    ]
+    return markdown(["graph", "mean", "lowest", "highest"], rows)
+
+
 def main() -> None:
-    """Measure graphs that are missing, and write the table."""
-    path = DOCS / "data" / "consensus_variants.json"
-    measured: dict[str, Scores] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    """Measure graphs that are missing, and write the tables."""
     names = [*present([name for half in HALVES.values() for name in half]), *GRAPHS, *PLANTED]
-    for name in names:
-        if name in measured:
-            continue
-        try:
-            measured[name] = measure(name)
-        except FileNotFoundError as missing:
-            print(f"{name} is left out: {missing}")
-            continue
-        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in measured.items()]
-        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    measured = measure_missing("consensus_variants", names, measure)
     page = DOCS / "quality.md"
-    page.write_text(fill(page.read_text(encoding="utf-8"), {"variants": table(measured)}), encoding="utf-8")
+    tables = {"variants": table(measured), "samples": by_graph(measured)}
+    page.write_text(fill(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
 
 
 if __name__ == "__main__":

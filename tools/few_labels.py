@@ -10,14 +10,12 @@ tools/unseen_graphs.py names, and are left out without them.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
+from kept import DOCS, measure_missing
 from numpy.typing import NDArray
 from unseen_graphs import GRAPHS, graph_of
 
-from nafs import Graph, embed
+from nafs import embed
 from nafs._support.blas import one_blas_thread
 from nafs.answers import width_for_classes
 from nafs.answers.classes import _own_features, _scales
@@ -27,7 +25,6 @@ from nafs.answers.sources import Sources, Vectors, cloud_of, learning_nodes
 from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import HALVES, data_of, present
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
 NUMBERS = (5, 20)  # labels of each class
 DRAWS = 5
 WAYS = ("regression", "with nodes without a label", "and own features")
@@ -42,8 +39,9 @@ def predicted(
 
 
 @one_blas_thread()
-def measure(graph: Graph) -> dict[str, list[list[float]]]:
+def measure(name: str) -> dict[str, list[list[float]]]:
     """For each number of labels and each draw, the accuracy of each way in percent."""
+    graph = graph_of(GRAPHS[name]()) if name in GRAPHS else data_of(name).graph
     assert graph.labels is not None
     codes = graph.labels.codes
     known = np.flatnonzero(codes >= 0)
@@ -86,19 +84,8 @@ def table(measured: dict[str, dict[str, list[list[float]]]]) -> list[str]:
 
 def main() -> None:
     """Measure graphs that are missing, and write the table."""
-    path = DOCS / "data" / "few_labels.json"
-    measured = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    for name in [*present([name for half in HALVES.values() for name in half]), *GRAPHS]:
-        if name in measured:
-            continue
-        try:
-            graph = graph_of(GRAPHS[name]()) if name in GRAPHS else data_of(name).graph
-        except FileNotFoundError as missing:
-            print(f"{name} is left out: {missing}")
-            continue
-        measured[name] = measure(graph)
-        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in measured.items()]
-        path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    names = [*present([name for half in HALVES.values() for name in half]), *GRAPHS]
+    measured = measure_missing("few_labels", names, measure)
     page = DOCS / "quality.md"
     page.write_text(fill(page.read_text(encoding="utf-8"), {"few-labels": table(measured)}), encoding="utf-8")
 

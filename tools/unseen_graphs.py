@@ -15,7 +15,6 @@ The tables in docs/quality.md are written from docs/data/unseen.json; delete tha
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import subprocess
 from collections import Counter
@@ -26,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from kept import DOCS, measure_missing
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nafs import Graph, embed
@@ -34,7 +34,6 @@ from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.marked import fill, markdown
 from nafs.tasks import evaluate_clustering, evaluate_links
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
 SEEDS, SPLITS = 5, 3
 SMALLEST = 100  # nodes of a class
 COMMON = 3000  # packages that depend on another one, from which on that says nothing
@@ -185,13 +184,8 @@ def tables(measured: dict[str, Any]) -> dict[str, list[str]]:
 
 def main() -> None:
     """Measure the graphs that are missing, and write the tables."""
-    path, page = DOCS / "data" / "unseen.json", DOCS / "quality.md"
-    measured = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    for name, entries in GRAPHS.items():
-        if name not in measured:
-            measured[name] = measure(graph_of(entries()))
-            print(name, measured[name], flush=True)
-            path.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    measured = measure_missing("unseen", GRAPHS, lambda name: measure(graph_of(GRAPHS[name]())))
+    page = DOCS / "quality.md"
     page.write_text(fill(page.read_text(encoding="utf-8"), tables(measured)), encoding="utf-8")
 
 

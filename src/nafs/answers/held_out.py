@@ -17,7 +17,8 @@ the standard error of that gain.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,8 +50,8 @@ class Fit(NamedTuple):
     own_temperature: float = 1.0
     accuracy: float | None = None
     deviation: float | None = None
-    by_class: dict[int, float] = {}  # noqa: RUF012 - never changed
-    ranking: dict[int, float] = {}  # noqa: RUF012 - never changed
+    by_class: Mapping[int, float] = MappingProxyType({})
+    ranking: Mapping[int, float] = MappingProxyType({})
 
     def with_mixture(self, scores: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of the regression together with those of the mixture."""

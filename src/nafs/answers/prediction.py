@@ -40,10 +40,7 @@ class Prediction:
         self._own, self._odds = None, np.empty(0, np.float32)
         if own is not None and fit.own_weight:
             self._own = OwnFeatures(own.features, fit.own_weight)
-            scores = vectors.scores(self._regression, own.nodes, fit.temperature)
-            if cloud is not None and self._mixture is not None:
-                scores = fit.with_mixture(scores, vectors.logs(cloud, self._mixture, own.nodes))
-            self._odds = own.odds(scores, nodes, places, fit.own_weight)
+            self._odds = own.odds(self._scores(own.nodes), nodes, places, fit.own_weight)
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Nodes, and the probabilities of the classes for each of them."""
@@ -51,12 +48,15 @@ class Prediction:
             yield rows, self._block(rows)
 
     def _block(self, rows: slice) -> NDArray[np.float64]:
-        vectors, cloud, _ = self._sources
-        nodes = np.arange(rows.start, rows.stop)
-        scores = vectors.scores(self._regression, nodes, self._fit.temperature)
-        if cloud is not None and self._mixture is not None:
-            logs = cloud.log_probabilities_of(self._mixture, vectors.matrix[rows])
-            scores = self._fit.with_mixture(scores, logs)
+        scores = self._scores(np.arange(rows.start, rows.stop))
         if self._own is not None:
             scores = scores + self._own.evidence(self._odds, rows.start, rows.stop)
         return softmax(scores / self._fit.own_temperature)
+
+    def _scores(self, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Scores of some nodes before own features are heard."""
+        vectors, cloud, _ = self._sources
+        scores = vectors.scores(self._regression, nodes, self._fit.temperature)
+        if cloud is None or self._mixture is None:
+            return scores
+        return self._fit.with_mixture(scores, vectors.logs(cloud, self._mixture, nodes))

@@ -42,7 +42,7 @@ class Vectors(NamedTuple):
 
     def logs(self, cloud: Cloud, model: Mixture, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Logarithms of the probabilities of some nodes by a mixture."""
-        if len(nodes) == len(cloud.nodes):
+        if np.array_equal(nodes, cloud.nodes):
             return cloud.log_probabilities(model)
         blocks = blocks_of(self.matrix, len(nodes))
         return np.concatenate(

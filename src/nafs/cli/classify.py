@@ -82,40 +82,32 @@ def classify(
         embedding = embed(graph, **options.for_library(running, dim=width))
     run.notes += () if embedding.choice is None else _without_clusters(embedding.choice)
     with run.stage("classify"):
-        limit = parse_memory(options.memory_limit)
-        fits = _own_features_fit(graph, limit)
-        cloud_fits = _cloud_fits(graph, embedding.matrix.shape[1], limit)
-        answer = embedding.classify(graph=graph if fits else None, unlabelled=cloud_fits)
+        own_fits, cloud_fits = _fitting(graph, embedding.matrix.shape[1], parse_memory(options.memory_limit))
+        answer = embedding.classify(graph=graph if own_fits else None, unlabelled=cloud_fits)
     if not cloud_fits:
         run.notes += ("nodes without a label do not count: the memory limit is too low",)
-    if not fits:
+    if not own_fits:
         run.notes += ("own features, before smoothing, do not count: the memory limit is too low",)
     run.notes += answer.notes
     table = with_own_names(run, answer.to_arrow(all_probabilities=all_probabilities), graph, reading, output)
     show_table(run, table, output, force=force)
 
 
-def _cloud_fits(graph: Graph, width: int, limit: int | None) -> bool:
-    """Whether the limit leaves room for a mixture that nodes without a label count in."""
+def _fitting(graph: Graph, width: int, limit: int | None) -> tuple[bool, bool]:
+    """Whether the limit leaves room for own features, and for a mixture of all nodes beside them."""
     left, labels = left_now(limit), graph.labels
     if left is None or labels is None:
-        return True
+        return True, True
     labelled, classes = np.flatnonzero(labels.known), len(labels.classes)
+    left -= LEARNING - SMALLEST + 64 * graph.n_nodes * classes  # scores and probabilities
+    features, own = graph.features, 0
+    if features is not None and OwnFeatures.can_use(features):
+        own = features.nbytes + OwnFeatures.nbytes(features, graph.n_nodes, classes)
+        own += 200 * len(labelled) * classes
     nodes = cloud_nodes(learning_nodes(graph.n_nodes, labelled, 0), labelled, classes)
-    needed = Cloud.nbytes(len(nodes), width, classes) + 64 * graph.n_nodes * classes
-    return needed <= left - (LEARNING - SMALLEST)
-
-
-def _own_features_fit(graph: Graph, limit: int | None) -> bool:
-    """Whether the limit leaves room for a prepared copy of the features, a sample of it, and scores."""
-    left = left_now(limit)
-    features, labels = graph.features, graph.labels
-    if left is None or features is None or labels is None or not OwnFeatures.can_use(features):
-        return True
-    classes = len(labels.classes)
-    needed = features.nbytes + OwnFeatures.nbytes(features, graph.n_nodes, classes)
-    needed += 64 * graph.n_nodes * classes + 200 * int(labels.known.sum()) * classes
-    return needed <= left - (LEARNING - SMALLEST)
+    cloud = Cloud.nbytes(len(nodes), width, classes)
+    own_fits = own <= left
+    return own_fits, cloud + (own if own_fits else 0) <= left
 
 
 def _without_clusters(choice: Choice) -> tuple[str, ...]:

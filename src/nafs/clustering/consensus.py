@@ -404,10 +404,12 @@ def _draw(n_nodes: int, size: int, graph: Adjacency | None, seed: int) -> NDArra
     return np.asarray(drawn[np.sort(first)][:size], np.int64)
 
 
-def search_nbytes(n_nodes: int, n_clusters: int | None, n_hops: int, *, in_files: bool = False) -> int:
+def search_nbytes(
+    n_nodes: int, n_clusters: int | None, n_hops: int, *, sample: int = SAMPLE, in_files: bool = False
+) -> int:
     """Approximate bytes that a search holds; ``in_files``: without the arrays that are kept in files."""
     most = NUMBERS[-1] if n_clusters is None else n_clusters
-    size = sample_size(most)
+    size = sample_size(most, sample)
     width = columns_for(most)
     # Leading directions of all nodes at every number of hops, and the scores of all nodes in the end.
     others = 2 * n_nodes * width if n_nodes > size and not in_files else 0

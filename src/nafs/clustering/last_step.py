@@ -7,7 +7,7 @@ A mixture is fitted to the embeddings of all numbers of hops together, with the 
 Mixtures are sure of themselves, so own features move few nodes. Where they deserve more, they are heard
 beside the votes alone. Which of both is used is decided by what the clusters say about the edges times what
 they say about the features (see :func:`nafs.clustering.measures.mutual_information`): hearing own features
-more can only raise the second, and costs some of the first.
+more usually raises the second, and costs some of the first.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.answers import Classification, Clusters, classify, clusters_of, warn_if_fewer
 from nafs.clustering import ClusterSearch
+from nafs.embedding.embedded_graph import embedded_graph
 from nafs.graph import Graph, Labels, read_labels
-from nafs.graph.ids import as_numpy, positions
+from nafs.graph.ids import as_numpy
 from nafs.graph.unknown_ids import rows_of
 from nafs.links import LinkHead
 from nafs.links.head import NUMBERS
-from nafs.readers.anything import as_graph
 from nafs.readers.joined import with_id_name
 from nafs.readers.vectors import read_embedding
 from nafs.selection import Choice
@@ -204,8 +204,7 @@ class Embedding:
         """
         import pyarrow as pa
 
-        graph = as_graph(graph)
-        self._check_same_nodes(graph)
+        graph = embedded_graph(graph, self.id_array)
         nodes = None if ids is None else self.rows(ids)
         search: dict[str, Any] = {
             "nodes": nodes,
@@ -264,9 +263,7 @@ class Embedding:
         >>> clusters.description().num_rows
         2
         """
-        if graph is not None:
-            graph = as_graph(graph)
-            self._check_same_nodes(graph)
+        graph = None if graph is None else embedded_graph(graph, self.id_array)
         most = n_clusters if isinstance(n_clusters, int) else None
         adjacency = None if graph is None else graph.adjacency
         hops = int(self.settings.get("n_hops", 0))
@@ -315,9 +312,7 @@ class Embedding:
         labels = self.labels if labels is None else labels
         if labels is None:
             raise InputError(Parameter("labels"), " are needed: the graph has none")
-        if graph is not None:
-            graph = as_graph(graph)
-            self._check_same_nodes(graph)
+        graph = None if graph is None else embedded_graph(graph, self.id_array)
         answer = classify(self.matrix, self.id_array, labels, graph=graph, unlabelled=unlabelled, seed=seed)
         before = str(self.settings.get("input", {}).get("features", "")).partition("-")[0]
         if before.isdigit() and int(before) > self.matrix.shape[1]:
@@ -325,17 +320,6 @@ class Embedding:
             note += 'predicted better with all of them: dim="full"'
             answer = replace(answer, notes=(*answer.notes, note))
         return replace(answer, id_name=self.id_name)
-
-    def _check_same_nodes(self, graph: Graph) -> None:
-        if graph.id_array.equals(self.id_array):
-            return
-        unknown = np.flatnonzero(positions(self.id_array, graph.id_array) < 0)
-        difference = "its nodes are in another order"
-        if len(unknown) or graph.n_nodes != len(self):
-            difference = f"it has {graph.n_nodes} nodes and the embedding {len(self)}"
-        if len(unknown):
-            difference += f", and {graph.id_array[int(unknown[0])].as_py()!r} is not embedded"
-        raise InputError(f"this is not the graph that was embedded: {difference}")
 
     def explore(
         self,

@@ -231,7 +231,10 @@ def _preprocessing(job: Job) -> tuple[str, list[str]]:
     if job.is_structural:
         return "none", []  # structural rows have length 1 and no common part
     kind, why = judge(job.features)
-    return kind, [f"preprocessing {kind}: {why}", *measurements_note(job.features, job.names)]
+    reasons = [f"preprocessing {kind}: {why}"]
+    if kind == "standardize":
+        reasons += measurements_note(job.features, job.names)
+    return kind, reasons
 
 
 def _question(job: Job, kind: str, centers: tuple[str, ...], computed: Computed = None) -> Question:

@@ -31,7 +31,7 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
     limit = question.resources.limit
-    search = search_nbytes(graph.n_nodes, most, len(HOPS), in_files=limit is not None)
+    search = search_nbytes(graph.n_nodes, most, len(HOPS), sample=sample, in_files=limit is not None)
     search += LIBRARIES if program_bytes(limit) else 0
     count = NUMBERS[-1] if most is None else most
     compared = sample_size(count, sample)
