@@ -56,7 +56,7 @@ def test_own_features_count_beside_the_votes_alone_where_edges_and_features_say_
     sampled = SampledNodes(votes(misleading), [points], [1.0], edges_within(TRUTH, rng))
     without, settled = settle(sampled, None, None), settle(sampled, None, own)
     assert right(without) == pytest.approx(0.8)  # the mixture is sure of misleading points
-    assert settled.without_mixture
+    assert settled.reason
     assert right(settled) > 0.99
     assert settled.moved == (settled.labels != without.labels).sum()
 
@@ -66,8 +66,39 @@ def test_the_mixture_stays_where_edges_prefer_its_clusters(case):
     looks = points.argmax(axis=1)
     sampled = SampledNodes(votes(misleading), [points], [1.0], edges_within(looks, rng))
     settled = settle(sampled, None, own)
-    assert not settled.without_mixture
+    assert not settled.reason
     np.testing.assert_array_equal(settled.labels, settle(sampled._replace(edges=None), None, own).labels)
+
+
+def mostly_random_edges(labels, rng):
+    """Edges that rarely stay within groups."""
+    n = len(labels)
+    kept, drawn = edges_within(labels, rng, 1), rng.integers(0, n, (2, 3 * n))
+    matrix = np.zeros((n, n))
+    matrix[kept.first, kept.second] = matrix[drawn[0], drawn[1]] = 1
+    matrix = np.maximum(matrix, matrix.T)
+    np.fill_diagonal(matrix, 0)
+    return Edges.among(read_adjacency(matrix))
+
+
+def test_own_features_come_first_where_they_tell_more_than_edges(case):
+    rng, points, misleading, own = case
+    shares = votes(misleading)
+    shares[misleading, (TRUTH[misleading] + 1) % COUNT] += 0.5  # the votes follow the misleading points
+    sampled = SampledNodes(shares / shares.sum(axis=1, keepdims=True), [points], [1.0], None)
+    settled = settle(sampled._replace(edges=mostly_random_edges(TRUTH, rng)), None, own)
+    assert "nodes with similar features" in settled.reason
+    assert right(settled) > 0.99
+    clear = settle(sampled._replace(edges=edges_within(points.argmax(axis=1), rng)), None, own)
+    assert not clear.reason  # these edges tell more than features
+    assert right(clear) == pytest.approx(0.8)
+
+
+def test_features_that_say_nothing_do_not_come_first_beside_random_edges(case):
+    rng, points, misleading, _ = case
+    noise = OwnFeatures(read_features(rng.random((COUNT * EACH, 30))))
+    sampled = SampledNodes(votes(misleading), [points], [1.0], mostly_random_edges(TRUTH, rng))
+    assert "nodes with similar features" not in settle(sampled, None, noise).reason
 
 
 def test_features_that_are_the_same_everywhere_change_nothing(case):
@@ -75,7 +106,7 @@ def test_features_that_are_the_same_everywhere_change_nothing(case):
     same = OwnFeatures(read_features(0.5 * (1 + 1e-6 * rng.random((COUNT * EACH, 12)))))
     sampled = SampledNodes(votes(misleading), [points], [1.0], edges_within(TRUTH, rng))
     settled = settle(sampled, None, same)
-    assert not settled.without_mixture
+    assert not settled.reason
     np.testing.assert_array_equal(settled.labels, settle(sampled, None, None).labels)
 
 

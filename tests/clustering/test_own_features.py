@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from nafs.clustering import ClusterSearch, agreement
+from nafs.clustering.edges import Edges
 from nafs.clustering.own_features import OwnFeatures
 from nafs.datasets import load_dataset
-from nafs.graph import read_features
+from nafs.graph import read_adjacency, read_features
 from nafs.pipeline import Job, Settings, search_clusters
 
 
@@ -137,3 +138,35 @@ def test_evidence_of_a_block_copies_no_values(form):
     block = features.between(10, 30)
     np.testing.assert_array_equal(block.toarray(), features.toarray()[10:30])
     assert np.shares_memory(block.values, features.values)
+
+
+@pytest.mark.parametrize("values_at_a_time", [1, 1 << 22])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_most_alike_are_the_nearest_by_cosine_without_those_that_are_linked(
+    form, values_at_a_time, monkeypatch
+):
+    monkeypatch.setattr("nafs.clustering.own_features._VALUES", values_at_a_time)
+    rng = np.random.default_rng(8)
+    values = rng.random((60, 5)) * (rng.random((60, 5)) < 0.7)
+    values[7] = 0  # like none
+    linked = np.triu(rng.random((60, 60)) < 0.2, 1)
+    pairs = OwnFeatures(read_features(form(values))).most_alike(
+        Edges.among(read_adjacency(linked | linked.T))
+    )
+    rows = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-12)
+    cosines = rows @ rows.T
+    cosines[linked | linked.T | np.eye(60, dtype=bool)] = 0
+    expected = {(i, j) for i in range(60) for j in np.argsort(-cosines[i])[:3] if cosines[i, j] > 0}
+    half = len(pairs.first) // 2
+    assert set(zip(pairs.first[:half].tolist(), pairs.second[:half].tolist(), strict=True)) == expected
+    assert sorted(zip(pairs.first, pairs.second, strict=True)) == sorted(
+        zip(pairs.second, pairs.first, strict=True)
+    )
+    assert 7 not in pairs.first
+
+
+def test_nodes_that_have_nothing_in_common_are_not_alike():
+    path = Edges.among(read_adjacency(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])))
+    assert OwnFeatures(read_features(np.eye(3))).most_alike(path) is None
+    pair = Edges.among(read_adjacency(np.array([[0, 1], [1, 0]])))
+    assert OwnFeatures(read_features([[1.0], [1.0]])).most_alike(pair) is None  # all are linked

@@ -254,7 +254,7 @@ class ClusterSearch:
             resemblance = float(_indices(other.labels, candidates[~uneven], n_clusters).mean())
             preferred = other.beats(winner, resemblance)
             winner = other if preferred else winner
-        labels, moved, without_mixture = self._settle(winner, candidates, hops)
+        labels, moved, own_features_first = self._settle(winner, candidates, hops)
         sampled = labels if self.sample is None else labels[self.sample]
         indices = _indices(sampled, candidates, n_clusters)
         curve = {count: float(indices[hops == count].mean()) for count in self.hops if count in hops}
@@ -281,10 +281,8 @@ class ClusterSearch:
                 "nodes that moved to another cluster because of their own features, before smoothing: "
                 f"{moved:,} of {self.n_nodes:,}"
             )
-        if without_mixture:
-            reasons.append(
-                "own features count more than usual: clusters then say more about edges and features together"
-            )
+        if own_features_first:
+            reasons.append(f"own features count more than usual: {own_features_first}")
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)
             reasons.append(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_ROUNDING = 1e-6  # length of a column relative to the longest, below which it holds nothing else
 _NARROW = 1024  # columns; up to this many, directions come from the matrix of column products
 
 Rows = NDArray[np.float32]
@@ -48,11 +49,11 @@ class Directions:
 
             _, sizes, right = randomized_svd(rows, min(n_columns, *rows.shape), n_iter=3, random_state=0)
             axes = np.ascontiguousarray(right.T, np.float32)
-            return cls(rows @ axes, np.asarray(sizes, np.float64), axes)
+            return cls(_along(rows, axes), np.asarray(sizes, np.float64), axes)
         values, vectors = np.linalg.eigh((rows.T @ rows).astype(np.float64))
         first = np.argsort(-values, kind="stable")[:n_columns]
         axes = vectors[:, first].astype(np.float32)
-        return cls(rows @ axes, np.sqrt(np.maximum(values[first], 0)), axes)
+        return cls(_along(rows, axes), np.sqrt(np.maximum(values[first], 0)), axes)
 
     def unit(self, n_columns: int) -> Rows:
         """Rows along the first directions, scaled to length 1."""
@@ -64,6 +65,18 @@ class Directions:
         kept = sizes > 1e-6 * max(float(self.sizes.max(initial=0)), 1e-30)
         factors = np.where(kept, 1 / np.where(kept, sizes, 1), 0).astype(np.float32)
         return np.asarray(self.rows[:, first:last] * factors)
+
+
+def _along(rows: Rows, axes: NDArray[np.float32]) -> Rows:
+    """Rows along some axes; axes along which rows differ by rounding alone are set to 0.
+
+    Where all nodes have the same neighbors, the differences between them would otherwise be clustered.
+    """
+    along = rows @ axes
+    lengths = np.sqrt(np.einsum("ij,ij->j", along, along, dtype=np.float64))
+    nothing = lengths <= _ROUNDING * lengths.max(initial=0)
+    axes[:, nothing] = along[:, nothing] = 0
+    return np.asarray(along)
 
 
 def unit_rows(rows: NDArray[Any]) -> NDArray[Any]:

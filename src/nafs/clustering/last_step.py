@@ -5,9 +5,14 @@ A mixture is fitted to the embeddings of all numbers of hops together, with the 
 :mod:`nafs.clustering.own_features`).
 
 Mixtures are sure of themselves, so own features move few nodes. Where they deserve more, they are heard
-beside the votes alone. Which of both is used is decided by what the clusters say about the edges times what
-they say about the features (see :func:`nafs.clustering.measures.mutual_information`): hearing own features
-more usually raises the second, and costs some of the first.
+beside the votes alone. There are two reasons to do so:
+
+- Features tell more about the clusters than edges do: nodes with similar features that are not linked share a
+  cluster more often than linked nodes, and hearing own features more raises how often they do. Votes then
+  count as much as they say.
+- Clusters say more about edges and features together, as the product of both (see
+  :func:`nafs.clustering.measures.mutual_information`). Hearing own features more usually raises what they say
+  about features, and costs some of what they say about edges. Votes then count twice.
 """
 
 from __future__ import annotations
@@ -18,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.scratch import Allocate
-from nafs.clustering.edges import Edges
+from nafs.clustering.edges import Edges, assortativity_of
 from nafs.clustering.joint_mixture import JointMixture, columns_for, fit_joint_mixture, log_votes
 from nafs.clustering.measures import mutual_information
 from nafs.clustering.own_features import BLOCK, OwnFeatures
 
-_VOTES = 2  # weight of the votes where they replace the mixture
-_WITHOUT_VOTES = 1 / 4  # weight of the mixture where votes replace it, for nodes that have none
+_TWICE = 2.0  # weight of the votes where they replace the mixture, unless features tell more than edges
+_WITHOUT_VOTES = 1 / 8  # of the weight of the votes that replace the mixture: its weight for nodes without
 _NOTHING = 1e-3  # information about features below which they are assumed to say nothing
 _BETTER = 1.01  # factor by which edges and features must prefer the clusters without the mixture
 
@@ -50,11 +55,18 @@ class OtherNodes(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """The clusters of all nodes, how many own features moved, and whether votes replaced the mixture."""
+    """The clusters of all nodes, how many own features moved, and why votes replaced the mixture, if so."""
 
     labels: Labels
     moved: int
-    without_mixture: bool
+    reason: str = ""
+
+
+class _Votes(NamedTuple):
+    """Votes that replace the mixture: their weight, and why; a weight of 0 if the mixture stays."""
+
+    weight: float = 0.0
+    reason: str = ""
 
 
 def settle(sampled: SampledNodes, others: OtherNodes | None, own: OwnFeatures | None) -> Settled:
@@ -73,32 +85,50 @@ def settle(sampled: SampledNodes, others: OtherNodes | None, own: OwnFeatures | 
         [rows[:, :width] for rows in sampled.embeddings], sampled.importance, sampled.shares
     )
     smoothed = scores.argmax(axis=0)
-    without_mixture = False
+    votes, labels = _Votes(), smoothed
     if own is not None:
         known = own if others is None else OwnFeatures(own.features.take(others.sample))
         labels = known.refine(scores).argmax(axis=0)
         if sampled.edges is not None:
-            beside_votes = _VOTES * log_votes(sampled.shares)
-            alternative = known.refine(beside_votes).argmax(axis=0)
-            ratings = [_rating(each, sampled, known) for each in (labels, alternative)]
-            without_mixture = ratings[1] > _BETTER * ratings[0] > 0
-            if without_mixture:
-                scores, labels = beside_votes, alternative
-    else:
-        labels = smoothed
+            votes = _instead_of_mixture(labels, sampled, sampled.edges, known)
+        if votes.weight:
+            scores = votes.weight * log_votes(sampled.shares)
+            labels = known.refine(scores).argmax(axis=0)
     if others is None:
-        return Settled(labels, int((labels != smoothed).sum()), without_mixture)
-    return _extend(mixture, scores, smoothed, others, own, without_mixture)
+        return Settled(labels, int((labels != smoothed).sum()), votes.reason)
+    return _extend(mixture, scores, smoothed, others, own, votes)
 
 
-def _rating(labels: Labels, sampled: SampledNodes, own: OwnFeatures) -> float:
-    """What clusters say about edges, times what they say about features."""
+def _instead_of_mixture(labels: Labels, sampled: SampledNodes, edges: Edges, own: OwnFeatures) -> _Votes:
+    """The votes that should replace the mixture, which leads to ``labels``."""
     count = sampled.shares.shape[1]
-    assert sampled.edges is not None
+
+    def together(pairs: Edges, clusters: Labels) -> float:
+        return assortativity_of(pairs.table(clusters, count))
+
+    def by_votes(weight: float) -> Labels:
+        return np.asarray(own.refine(weight * log_votes(sampled.shares)).argmax(axis=0))
+
+    winner = sampled.shares.argmax(axis=1)
+    alike = own.most_alike(edges)
+    if (
+        alike is not None
+        and together(alike, winner) > together(edges, winner)
+        and together(alike, by_votes(1.0)) > together(alike, labels)
+    ):
+        return _Votes(1.0, "nodes with similar features share a cluster more often than linked nodes do")
+    usual, other = (_rating(each, edges, own, count) for each in (labels, by_votes(_TWICE)))
+    if other > _BETTER * usual > 0:
+        return _Votes(_TWICE, "clusters then say more about edges and features together")
+    return _Votes()
+
+
+def _rating(labels: Labels, edges: Edges, own: OwnFeatures, count: int) -> float:
+    """What clusters say about edges, times what they say about features."""
     information = own.information(labels, count)
     if information < _NOTHING:  # rounding, where features are the same for all nodes
         return 0.0
-    return mutual_information(sampled.edges.table(labels, count)) * information
+    return mutual_information(edges.table(labels, count)) * information
 
 
 def _extend(
@@ -107,12 +137,12 @@ def _extend(
     smoothed: Labels,
     others: OtherNodes,
     own: OwnFeatures | None,
-    without_mixture: bool,
+    votes: _Votes,
 ) -> Settled:
     """The clusters of all nodes from those of the sample."""
     count, n_nodes = len(scores), len(others.embeddings[0])
     width = columns_for(count)
-    weight = _WITHOUT_VOTES if without_mixture else 1.0
+    weight = _WITHOUT_VOTES * votes.weight or 1.0
     before = np.empty(n_nodes, np.int64)
     every = None if own is None else others.allocate((count, n_nodes), np.dtype(np.float32))
     for begin in range(0, n_nodes, BLOCK):
@@ -124,11 +154,11 @@ def _extend(
             every[:, begin:end] = weight * block.T
     before[others.sample] = smoothed
     if own is None or every is None:
-        return Settled(before, 0, without_mixture)
+        return Settled(before, 0)
     every[:, others.sample] = scores
     odds = own.odds(every)
     labels = np.empty(n_nodes, np.int64)
     for begin in range(0, n_nodes, BLOCK):
         end = min(begin + BLOCK, n_nodes)
         labels[begin:end] = (every[:, begin:end].T + own.evidence(odds, begin, end)).argmax(axis=1)
-    return Settled(labels, int((labels != before).sum()), without_mixture)
+    return Settled(labels, int((labels != before).sum()), votes.reason)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering.edges import Edges
 from nafs.clustering.kmeans import members_of
 from nafs.clustering.measures import mutual_information
 from nafs.graph import Features
@@ -24,6 +25,9 @@ WEIGHT = 1.5  # of own features beside the score of the smoothed ones
 _COMMON = 0.01  # share of all features that is added to each cluster, so that no feature rules one out
 _STEPS = 3  # as many as the mixture takes
 BLOCK = 1 << 14  # rows at a time
+_ASKED = 500  # nodes whose most similar nodes are searched for
+_ALIKE = 3  # most similar nodes of each
+_VALUES = 1 << 22  # of the features of some of them at a time
 
 _TINY = np.finfo(np.float32).tiny
 
@@ -108,6 +112,35 @@ class OwnFeatures:
         """What the cluster of a node says about its features: their mutual information in nats."""
         members = members_of(clusters, n_clusters) * self._scale
         return mutual_information(self.features.weighted_sum(members))
+
+    def most_alike(self, edges: Edges) -> Edges | None:
+        """Pairs of nodes with the most similar features, but without an edge between them.
+
+        Pairs with an edge are left out, since edges have their own say. The pairs are those of every n-th
+        node with the nodes nearest to it by cosine; ``None`` if there are none.
+        """
+        n, f = self.features.shape
+        nodes = np.arange(0, n, -(-n // _ASKED))
+        count, step = min(_ALIKE, n - 1), max(1, _VALUES // max(n, f))
+        asked, nearest = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for begin in range(0, len(nodes) if count > 0 else 0, step):
+            some = nodes[begin : begin + step]
+            cosines = self.features.project(np.ascontiguousarray(self.features.take(some).toarray().T)).T
+            cosines *= self._scale  # up to a factor for each of the nodes that are asked about
+            places = np.full(n, -1)
+            places[some] = np.arange(len(some))
+            linked = places[edges.first] >= 0
+            cosines[places[edges.first[linked]], edges.second[linked]] = 0
+            cosines[np.arange(len(some)), some] = 0
+            found = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
+            alike = np.take_along_axis(cosines, found, axis=1) > 0
+            asked.append(np.repeat(some, alike.sum(axis=1)))
+            nearest.append(found[alike])
+        first, second = np.concatenate(asked), np.concatenate(nearest)
+        if not len(first):
+            return None
+        ends = np.concatenate([first, second]), np.concatenate([second, first])
+        return Edges(*ends, np.ones(2 * len(first)))
 
     def _inside(self, scores: NDArray[Any], odds: Matrix | None, known: Known | None) -> NDArray[np.float64]:
         """The sum of the features in each cluster, by scores and the evidence of odds."""
