@@ -3,16 +3,18 @@
     python tools/consensus_variants.py
 
 Every graph is clustered six times, each time on another sample: 70 % of its nodes and at most 5,000.
-All variants use the same candidates, so that only the votes and the last step differ. Measured graphs are
-kept in docs/data/consensus_variants.json: delete the file to measure them again. The tables are written into
-docs/quality.md. Scores are means of ACC, NMI and ARI in percent. The unseen graphs need the packages that
-tools/unseen_graphs.py names, and are left out without them.
+All variants use the same candidates, so that only the votes and the last step differ. Graphs of real data are
+measured a second time with as many random edges again as they have edges.
+
+Measured graphs are kept in docs/data/consensus_variants.json: delete the file to measure them again. The
+tables are written into docs/quality.md. Scores are means of ACC, NMI and ARI in percent. The unseen graphs
+need the packages that tools/unseen_graphs.py names, and are left out without them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -26,7 +28,8 @@ from nafs import Graph
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
 from nafs.clustering.consensus import _POWER, _RELATED, _UNRELATED, _Winner
-from nafs.clustering.edges import Table, assortativity_of, modularity_of
+from nafs.clustering.edges import Edges, Table, assortativity_of, modularity_of
+from nafs.clustering.heads import ALL_HEADS
 from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture, log_votes
 from nafs.clustering.last_step import SampledNodes, settle
 from nafs.clustering.measures import mutual_information
@@ -60,7 +63,34 @@ PLANTED: dict[str, Callable[[], Graph]] = {
     "planted: four, weak": partial(planted, [250] * 4, 0.03, 0.01, 0.4, 0),
     "planted: four, clear": partial(planted, [250] * 4, 0.03, 0.012, 0.8, 0),
 }
-GROUPS = {**HALVES, "unseen": tuple(GRAPHS), "planted": tuple(PLANTED)}
+NOISY = " and random edges"
+REAL = {**HALVES, "unseen": tuple(GRAPHS)}
+GROUPS = {
+    **REAL,
+    "planted": tuple(PLANTED),
+    **{f"{group}, random edges": tuple(name + NOISY for name in names) for group, names in REAL.items()},
+}
+
+
+def with_random_edges(graph: Graph) -> Graph:
+    """The graph with as many random edges again."""
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(0, graph.n_nodes, (2, graph.n_edges))
+    entries = graph.adjacency.to_scipy().tocoo()
+    first = np.concatenate([entries.row, drawn[0], drawn[1]])
+    second = np.concatenate([entries.col, drawn[1], drawn[0]])
+    edges = sp.csr_array((np.ones(len(first)), (first, second)), shape=entries.shape).astype(bool)
+    assert graph.features is not None
+    assert graph.labels is not None
+    labels = [str(graph.labels.classes[code]) if code >= 0 else None for code in graph.labels.codes]
+    return Graph(edges, graph.features.matrix, labels=labels, directed=False)
+
+
+class WithoutNeighbors(OwnFeatures):
+    """Own features that never come first, because no nodes are found to be alike."""
+
+    def most_alike(self, edges: Edges) -> None:
+        """None."""
 
 
 @dataclass(eq=False)
@@ -133,6 +163,12 @@ def auto(votes: Vote, weight: float = WEIGHT) -> Labels:
     return settle(votes.sampled, None, own).labels
 
 
+def own_features_last(votes: Vote) -> Labels:
+    """The last step of `auto` if own features never came first."""
+    own = None if votes.own is None else WithoutNeighbors(votes.own.features)
+    return settle(votes.sampled, None, own).labels
+
+
 def refined(votes: Vote, scores: Matrix) -> Labels:
     """Scores with own features beside them, always in the same way."""
     return np.asarray((scores if votes.own is None else votes.own.refine(scores)).argmax(axis=0))
@@ -166,6 +202,7 @@ VOTES: dict[str, dict[str, Any]] = {
     "uneven clusters need not fit edges clearly better": {"beats": hardly},
 }
 LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
+    "own features never first": own_features_last,
     "no last step": lambda votes: votes.winner.labels,
     "mixture": lambda votes: np.asarray(votes.mixture.argmax(axis=0)),
     "mixture, always with own features": lambda votes: refined(votes, votes.mixture),
@@ -177,10 +214,13 @@ LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
 
 def searches(name: str) -> Iterator[tuple[Graph, ClusterSearch]]:
     """The graph, and the embeddings of each sample."""
-    if name in PLANTED:
-        graph = PLANTED[name]()
+    plain = name.removesuffix(NOISY)
+    if plain in PLANTED:
+        graph = PLANTED[plain]()
     else:
-        graph = graph_of(GRAPHS[name]()) if name in GRAPHS else data_of(name).graph
+        graph = graph_of(GRAPHS[plain]()) if plain in GRAPHS else data_of(plain).graph
+    if name != plain:
+        graph = with_random_edges(graph)
     assert graph.labels is not None
     count = len(graph.labels.classes)
     for seed in range(SAMPLES):
@@ -200,6 +240,12 @@ def measure(name: str) -> Scores:
         results = {title: auto(Vote(search, *candidates, count, **rule)) for title, rule in VOTES.items()}
         votes = Vote(search, *candidates, count)
         results |= {title: last_step(votes) for title, last_step in LAST_STEPS.items()}
+        for head in [head for head in ALL_HEADS if head != "absorbed"]:
+            others = votes.heads != head
+            fewer = replace(
+                votes, candidates=votes.candidates[others], hops=votes.hops[others], heads=votes.heads[others]
+            )
+            results[f"without the head {head}"] = auto(fewer)
         for title, labels in results.items():
             measures = agreement(truth[known], labels[known])
             score = 100 * float(np.mean([measures[metric] for metric in ("ACC", "NMI", "ARI")]))
@@ -240,7 +286,8 @@ def by_graph(measured: dict[str, Scores]) -> list[str]:
 
 def main() -> None:
     """Measure graphs that are missing, and write the tables."""
-    names = [*present([name for half in HALVES.values() for name in half]), *GRAPHS, *PLANTED]
+    real = [*present([name for half in HALVES.values() for name in half]), *GRAPHS]
+    names = [*real, *PLANTED, *(name + NOISY for name in real)]
     measured = measure_missing("consensus_variants", names, measure)
     page = DOCS / "quality.md"
     tables = {"variants": table(measured), "samples": by_graph(measured)}

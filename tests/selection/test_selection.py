@@ -12,7 +12,7 @@ from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.measures import agreement
 from nafs.datasets import contextual_sbm, power_law
 from nafs.graph import read_features
-from nafs.pipeline import Job, Settings, decide
+from nafs.pipeline import Job, Settings, decide, search_clusters
 from nafs.selection import LADDER, Choice, prepare, reduce
 from nafs.selection.preprocessing import judge
 
@@ -30,6 +30,11 @@ def counts(rng, shape=(50, 30)):
     return rng.poisson(0.2, shape).astype(np.float32)
 
 
+def components(rng, count):
+    """Principal components: each is shorter than the one before."""
+    return rng.standard_normal((200, count)) * 0.8 ** np.arange(count)
+
+
 # --- preprocessing ----------------------------------------------------------------
 
 
@@ -40,11 +45,17 @@ def test_preprocessing_is_chosen_by_the_values():
         (few, "tfidf"),
         (sp.csr_array(few), "tfidf"),
         ((few > 0).astype(int), "tfidf"),
-        (few * 0.37, "l2"),
-        (sp.csr_array(few * 0.37), "l2"),
+        (few * rng.random(few.shape), "l2"),
+        (sp.csr_array(few * rng.random(few.shape)), "l2"),
+        (few * 0.37, "tfidf"),  # counts in another unit
         (few + 1, "l2"),  # whole numbers, but none of them 0
         (rng.standard_normal((50, 30)), "standardize"),
         (np.zeros((5, 3)), "tfidf"),
+        (few / np.maximum(few.sum(axis=1, keepdims=True), 1), "tfidf"),  # counts over their sum
+        (sp.csr_array(few / np.maximum(np.linalg.norm(few, axis=1, keepdims=True), 1)), "tfidf"),
+        (components(rng, 30), "center"),
+        (components(rng, 30)[:, ::-1], "standardize"),  # columns with lengths of their own
+        (components(rng, 7), "standardize"),  # seven columns may fall by chance
     ):
         result, why = judge(read_features(features))
         assert result == kind, why
@@ -76,6 +87,39 @@ def test_rows_of_length_one_and_standard_columns(sparse):
     np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-6)
     np.testing.assert_allclose(np.delete(standard, 3, axis=1).std(axis=0), 1, atol=1e-5)
     assert not standard[:, 3].any(), "a constant column is 0, not NaN"
+    centered = prepare(features, graph.adjacency, "center").dense
+    np.testing.assert_allclose(centered.mean(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose((centered**2).mean(), 1, atol=1e-5)
+    factors = X.std(axis=0)[:3] / centered.std(axis=0)[:3]
+    np.testing.assert_allclose(factors, factors[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_counts_over_a_number_for_each_row_are_prepared_like_the_counts(sparse):
+    X = counts(np.random.default_rng(3)) * (1 + np.arange(50) % 3)[:, None]
+    X[7] = 0
+    shares = X / np.maximum(X.sum(axis=1, keepdims=True), 1)
+    graph = Graph(np.zeros((50, 50)))
+    rows = [read_features(sp.csr_array(values) if sparse else values) for values in (X, shares)]
+    kinds = {judge(features)[0] for features in rows}
+    assert kinds == {"tfidf"}
+    expected, prepared = (prepare(features, graph.adjacency, "tfidf").toarray() for features in rows)
+    np.testing.assert_allclose(prepared, expected, atol=1e-6)
+
+
+def test_principal_components_of_words_find_the_topics_of_the_words():
+    rng = np.random.default_rng(4)
+    topics = np.repeat(np.arange(4), 100)
+    words = rng.poisson(np.where(np.arange(200) // 50 == topics[:, None], 0.12, 0.03))
+    left, sizes, _ = np.linalg.svd(words - words.mean(axis=0), full_matrices=False)
+    odds = np.where(topics[:, None] == topics, 0.03, 0.01)
+    graph = np.triu(rng.random(odds.shape) < odds, 1)
+    scores = {}
+    for kind in ("auto", "standardize"):
+        data = Graph(graph | graph.T, left[:, :120] * sizes[:120])
+        settings = Settings.of(n_hops="auto", n_clusters=4, preprocessing=kind, structure="none")
+        scores[kind] = agreement(topics, search_clusters(Job.of(data, settings)).consensus(4).labels)["ARI"]
+    assert scores["auto"] > scores["standardize"] + 0.1
 
 
 def test_centring_subtracts_the_common_row(graph):

@@ -10,8 +10,9 @@ Most heads split a group that holds half of the graph, and would outvote those t
 several numbers of hops, the candidates of the head ``absorbed``, which can leave such a group whole,
 therefore vote separately. The winner of that vote is used if its agreement times its modularity, the
 criterion for the number of clusters, is higher than in the other vote, its assortativity is clearly higher,
-and its agreement is not lower. It must also resemble what the other heads find: candidates of one head can
-agree on clusters that have little to do with those of all others.
+and its agreement is not lower. It must also resemble what the other heads find, and say nearly as much about
+the features before smoothing: candidates of one head can agree on clusters that have little to do with those
+of all others, and edges can prefer them by chance.
 
 The last step fits a mixture to the embeddings of all numbers of hops together and hears each node's own
 features (see :mod:`nafs.clustering.last_step`). A number of hops counts by the agreement of its candidates
@@ -53,6 +54,7 @@ _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _POWER = 4  # exponent of agreement and information in weights of votes, and of agreement in those of hops
 _CLEARLY = 0.025  # rise in assortativity that uneven clusters must bring
 _RELATED = 0.7  # part of the agreement in the other vote that uneven clusters must have with its candidates
+_INFORMED = 0.85  # part of what even clusters say about own features that uneven ones must keep
 _UNRELATED = 0.1  # information about edges below which they are assumed to say nothing about clusters
 _BLOCK = 1 << 14  # rows multiplied at a time
 
@@ -252,7 +254,7 @@ class ClusterSearch:
         if uneven.any():
             other = self._vote(candidates[uneven], n_clusters)
             resemblance = float(_indices(other.labels, candidates[~uneven], n_clusters).mean())
-            preferred = other.beats(winner, resemblance)
+            preferred = other.beats(winner, resemblance) and self._tells_features(other, winner)
             winner = other if preferred else winner
         labels, moved, own_features_first = self._settle(winner, candidates, hops)
         sampled = labels if self.sample is None else labels[self.sample]
@@ -345,6 +347,14 @@ class ClusterSearch:
             return _Winner(shares, agreement)
         table = edges.table(labels, n_clusters)
         return _Winner(shares, agreement, assortativity_of(table), modularity_of(table))
+
+    def _tells_features(self, uneven: _Winner, even: _Winner) -> bool:
+        """Whether uneven clusters keep most of what even ones say about own features, if these count."""
+        if self._own is None or not self.use_own_features:
+            return True
+        own = self._own if self.sample is None else OwnFeatures(self._own.features.take(self.sample))
+        count = even.shares.shape[1]
+        return own.information(uneven.labels, count) >= _INFORMED * own.information(even.labels, count)
 
     def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> Settled:
         """The clusters of all nodes by the last step."""

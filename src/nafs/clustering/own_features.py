@@ -132,10 +132,10 @@ class OwnFeatures:
             linked = places[edges.first] >= 0
             cosines[places[edges.first[linked]], edges.second[linked]] = 0
             cosines[np.arange(len(some)), some] = 0
-            found = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
-            alike = np.take_along_axis(cosines, found, axis=1) > 0
+            closest = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
+            alike = np.take_along_axis(cosines, closest, axis=1) > 0
             asked.append(np.repeat(some, alike.sum(axis=1)))
-            nearest.append(found[alike])
+            nearest.append(closest[alike])
         first, second = np.concatenate(asked), np.concatenate(nearest)
         if not len(first):
             return None

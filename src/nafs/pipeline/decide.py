@@ -20,6 +20,7 @@ from nafs.selection.choice import LADDER, Choice, Question
 from nafs.selection.hops_for_clusters import LIBRARIES, choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
 from nafs.selection.preprocessing import (
+    SHIFTED,
     Preparation,
     judge,
     measurements_note,
@@ -261,8 +262,8 @@ def _centers(job: Job, kind: str) -> tuple[str, ...]:
     if preparations.center != AUTO:
         return (preparations.center,)
     for_links = preparations.goal == "links" and job.settings.method.n_hops == AUTO
-    # Standardised columns already have mean 0.
-    return ("none", "mean") if for_links and kind != "standardize" else ("none",)
+    # Shifted columns already have mean 0.
+    return ("none", "mean") if for_links and kind not in SHIFTED else ("none",)
 
 
 def _reduced_width(job: Job) -> int | None:
@@ -282,7 +283,7 @@ def _problem(job: Job, choice: Choice, width: int | None) -> Problem:
     kind, center, size = choice.preprocessing, choice.center, job.size
     copied = 0 if kind == center == "none" else prepared_nbytes(job.features, kind, center)
     if copied:
-        dense = kind == "standardize" or center != "none"
+        dense = kind in SHIFTED or center != "none"
         size = FeatureSize(size.n_columns, copied, sparse=size.sparse and not dense)
     if width is not None:
         size = FeatureSize(width, 4 * job.adjacency.n_nodes * width)

@@ -17,13 +17,19 @@ from nafs.clustering.own_features import OwnFeatures
 from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.selection.reduction import projected
 
-KINDS = ("none", "l2", "tfidf", "standardize")
+KINDS = ("none", "l2", "tfidf", "standardize", "center")
+SHIFTED = (
+    "standardize",
+    "center",
+)  # kinds that subtract the mean of each column, so that all values are stored
 CENTERS = ("none", "mean", "stationary")
 _BLOCK = 1 << 22  # values per block
 _SPARSE = 0.5  # density below which non-negative integers are treated as counts
 _MOST = 0.9  # share of the squared lengths of rows that columns must make up together to outweigh all others
-_SAMPLE = 10_000  # rows that are looked at for a column that outweighs the others
+_SAMPLE = 10_000  # rows that are looked at for a column that outweighs the others, and for counts
+_EXACT = 1e-4  # relative error of whole multiples that were divided by a number and rounded
 _OUTWEIGHS = 0.95  # share of the variance
+_FALLING = 0.95  # rank correlation of the lengths and the places of columns that are principal components
 _FEW = 8  # columns; where fewer make up the lengths of rows, all rows have nearly the same direction
 
 
@@ -41,7 +47,7 @@ def judge(features: Features) -> tuple[str, str]:
         return "none", "the columns were scaled when the table was encoded"
     negative, whole, share = _kinds_of_values(features)
     if negative:
-        return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
+        return _judge_signed(features)
     if whole and share < _SPARSE and not _has_measurements(features):
         return "tfidf", f"values are counts: whole numbers, {100 * share:.2g} % of them nonzero"
     if features.dense is not None and _columns_that_count(features.dense) < _FEW:
@@ -49,7 +55,35 @@ def judge(features: Features) -> tuple[str, str]:
             "standardize",
             "few columns, or a few that outweigh the others: columns are scaled to mean 0 and deviation 1",
         )
+    if share < _SPARSE and _are_scaled_counts(features):
+        return "tfidf", "values are counts, divided by a number for each row"
     return "l2", "non-negative values that are not counts: rows are scaled to length 1"
+
+
+def _judge_signed(features: Features) -> tuple[str, str]:
+    """Choose the preprocessing for values of both signs."""
+    if _are_components(features):
+        return "center", "columns are sorted by length, as principal components are: they keep their lengths"
+    return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
+
+
+def _are_scaled_counts(features: Features) -> bool:
+    """Whether the values of a row are multiples of its smallest one, as in words divided by their number."""
+    n, f = features.shape
+    rows = min(n, _SAMPLE if features.is_sparse else max(1, _BLOCK // f))
+    sample = features.take(np.arange(0, n, -(-n // rows)))
+    if sample.dense is None:
+        rows_of_entries, _, entries = sample.entries(0, sample.shape[0])
+        row, values = rows_of_entries[entries > 0].astype(np.int64), entries[entries > 0]
+    else:
+        row, values = np.asarray(sample.dense.nonzero()[0], np.int64), sample.dense[sample.dense > 0]
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    sizes = np.diff(starts, append=len(row))
+    if not (sizes > 1).any():
+        return False
+    multiples = values / np.repeat(np.minimum.reduceat(values, starts), sizes)
+    exact = np.abs(multiples - np.rint(multiples)) < _EXACT * multiples
+    return bool(np.logical_and.reduceat(exact, starts)[sizes > 1].mean() >= _MOST)
 
 
 def _has_measurements(features: Features) -> bool:
@@ -67,6 +101,19 @@ def _columns_that_count(matrix: NDArray[np.float32]) -> float:
     squares = _squares(matrix)
     total = squares.sum()
     return float(1 / ((squares / total) ** 2).sum()) if total > 0 else float(matrix.shape[1])
+
+
+def _are_components(features: Features) -> bool:
+    """Whether columns are sorted from the longest to the shortest, as principal components are.
+
+    Scaling these to the same length would stress directions in which rows hardly differ.
+    """
+    if features.dense is None or features.shape[1] < _FEW:
+        return False
+    squares = _squares(features.dense)
+    ranks = np.argsort(np.argsort(-squares, kind="stable"), kind="stable")
+    places = np.arange(len(ranks))
+    return bool(squares.any()) and float(np.corrcoef(ranks, places)[0, 1]) >= _FALLING
 
 
 def _kinds_of_values(features: Features) -> tuple[bool, bool, float]:
@@ -202,8 +249,10 @@ def find_preparation(
     scale = shift = common = None
     if kind == "tfidf":
         scale = _idf(features)
-    elif kind == "standardize":
+    elif kind in SHIFTED:
         shift, spread = _moments(features)
+        if kind == "center":
+            spread = np.full_like(spread, np.sqrt(np.mean(spread**2)))
         scale = 1 / np.where(spread > 0, spread, 1)
     prepared = Preparation(kind, center, scale, shift).apply(features)
     if center != "none":
@@ -221,9 +270,11 @@ def prepare(features: Features, graph: Adjacency, kind: str = "none", center: st
     features : Features
     graph : Adjacency
         Its degrees weight the stationary state.
-    kind : {"none", "l2", "tfidf", "standardize"}
+    kind : {"none", "l2", "tfidf", "standardize", "center"}
         "l2" scales rows to length 1. "tfidf" multiplies each column by ln((1 + n) / (1 + number of nonzero
         rows)) + 1, then scales rows to length 1. "standardize" scales columns to mean 0 and deviation 1.
+        "center" subtracts the mean of each column and divides all of them by the same number, such that the
+        mean of their variances is 1.
     center : {"none", "mean", "stationary"}
         Row that is subtracted from all rows. "mean" is the mean row. "stationary" is the mean row weighted by
         degree, the limit of smoothing a connected graph by the random walk. It is computed over the whole
@@ -247,14 +298,14 @@ def own_features_of(graph: Graph) -> Features | None:
     if graph.features is None:
         return None
     kind, _ = judge(graph.features)
-    if kind == "standardize" or not OwnFeatures.can_use(graph.features):
+    if kind in SHIFTED or not OwnFeatures.can_use(graph.features):
         return None
     return prepare(graph.features, graph.adjacency, kind)
 
 
 def prepared_nbytes(features: Features, kind: str, center: str) -> int:
     """Size in bytes of the copy that a preparation makes."""
-    if kind == "standardize" or center != "none":
+    if kind in SHIFTED or center != "none":
         n, f = features.shape
         return 4 * n * f
     return 0 if kind == "none" else features.nbytes
