@@ -98,7 +98,7 @@ class Vote:
     """The candidates of one sample, and what they agree on by some rule.
 
     ``rating`` is what the weight of a vote has beside agreement, ``power`` the exponent of both; ``beats``
-    tells when uneven clusters are used.
+    tells when uneven clusters are used, by default as `auto` does.
     """
 
     search: ClusterSearch
@@ -108,7 +108,7 @@ class Vote:
     count: int
     rating: Callable[[Table], float] = mutual_information
     power: float = _POWER
-    beats: Beats = _Winner.beats
+    beats: Beats | None = None
 
     @cached_property
     def winner(self) -> _Winner:
@@ -118,6 +118,8 @@ class Vote:
             for group in (self.heads != "absorbed", self.heads == "absorbed")
         )
         others = self.candidates[self.heads != "absorbed"]
+        if self.beats is None:
+            return uneven if self.search._prefers(uneven, even, others) else even
         resemblance = float(np.mean([rand_index(uneven.labels, other, self.count) for other in others]))
         return uneven if self.beats(uneven, even, resemblance) else even
 
@@ -198,6 +200,7 @@ VOTES: dict[str, dict[str, Any]] = {
     "votes: square instead of fourth power": {"power": 2},
     "votes: eighth power": {"power": 8},
     "uneven clusters never": {"beats": never},
+    "uneven clusters need not tell features": {"beats": _Winner.beats},
     "uneven clusters need not resemble the others": {"beats": outliers},
     "uneven clusters need not fit edges clearly better": {"beats": hardly},
 }

@@ -39,7 +39,7 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
         Softmax of the distances; distances over their sum; all hops equal; hop K alone.
     distance : {"cosine", "euclidean", "stationary_cosine"}, default="cosine"
         Cosine to the node's features; Euclidean distance, or one minus the cosine, to the stationary state.
-    preprocessing : {"auto", "none", "l2", "tfidf", "standardize", "center"}, optional
+    preprocessing : {"auto", "none", "l2", "tfidf", "standardize", "components"}, optional
         Scaling of the features; "auto" looks at their values. Default: "auto" if ``n_hops`` is, else "none".
     center : {"auto", "none", "mean", "stationary"}, default="auto"
         Row that is subtracted from all rows; "auto" is "none", or "mean" if that is better for links.

@@ -94,6 +94,42 @@ def test_own_features_come_first_where_they_tell_more_than_edges(case):
     assert right(clear) == pytest.approx(0.8)
 
 
+class WithPairs(OwnFeatures):
+    """Own features whose most similar nodes are given."""
+
+    pairs = None
+
+    def most_alike(self, edges):
+        return self.pairs
+
+
+def test_own_features_come_first_only_where_that_brings_similar_nodes_together(case):
+    rng, points, misleading, own = case
+    weak = mostly_random_edges(TRUTH, rng)
+    sampled = SampledNodes(votes(misleading), [points], [1.0], weak)
+    mixed = settle(sampled._replace(edges=None), None, own).labels
+    words = WithPairs(own.features)
+    for together, first in ((TRUTH, True), (mixed, False)):
+        words.pairs = edges_within(together, rng)
+        assert ("similar features" in settle(sampled, None, words).reason) == first
+
+
+def test_own_features_decide_outside_of_the_sample_where_they_come_first(case):
+    rng, _, misleading, own = case
+    points, _ = embeddings(rng, 1.0)
+    sample = rng.permutation(COUNT * EACH)[:200]
+    weak = mostly_random_edges(TRUTH[sample], rng)
+    sampled = SampledNodes(votes(misleading)[sample], [points[sample]], [1.0], weak)
+    others = OtherNodes(sample, [points.astype(np.float16)], np.empty)
+    outside = np.setdiff1d(np.arange(COUNT * EACH), sample)
+    scores = []
+    for features in (None, own):
+        settled = settle(sampled, others, features)
+        scores.append(agreement(TRUTH[outside], settled.labels[outside])["ACC"])
+    assert "similar features" in settled.reason
+    assert scores[1] > scores[0] + 0.1
+
+
 def test_features_that_say_nothing_do_not_come_first_beside_random_edges(case):
     rng, points, misleading, _ = case
     noise = OwnFeatures(read_features(rng.random((COUNT * EACH, 30))))

@@ -170,3 +170,14 @@ def test_nodes_that_have_nothing_in_common_are_not_alike():
     assert OwnFeatures(read_features(np.eye(3))).most_alike(path) is None
     pair = Edges.among(read_adjacency(np.array([[0, 1], [1, 0]])))
     assert OwnFeatures(read_features([[1.0], [1.0]])).most_alike(pair) is None  # all are linked
+
+
+def test_which_of_equally_similar_nodes_are_taken_is_left_to_chance():
+    kinds = np.random.default_rng(9).integers(0, 5, 2000)
+    tags = OwnFeatures(read_features(np.eye(5)[kinds]))
+    pairs = tags.most_alike(
+        Edges.among(read_adjacency(sp.diags_array(np.ones(1999), offsets=1), directed=False))
+    )
+    half = len(pairs.first) // 2
+    assert (kinds[pairs.first] == kinds[pairs.second]).all()
+    assert len(np.unique(pairs.second[:half])) > half / 2

@@ -31,8 +31,10 @@ def counts(rng, shape=(50, 30)):
 
 
 def components(rng, count):
-    """Principal components: each is shorter than the one before."""
-    return rng.standard_normal((200, count)) * 0.8 ** np.arange(count)
+    """Principal components of random rows."""
+    rows = rng.standard_normal((200, count)) * 0.8 ** np.arange(count)
+    left, sizes, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+    return left * sizes
 
 
 # --- preprocessing ----------------------------------------------------------------
@@ -47,15 +49,19 @@ def test_preprocessing_is_chosen_by_the_values():
         ((few > 0).astype(int), "tfidf"),
         (few * rng.random(few.shape), "l2"),
         (sp.csr_array(few * rng.random(few.shape)), "l2"),
-        (few * 0.37, "tfidf"),  # counts in another unit
-        (few + 1, "l2"),  # whole numbers, but none of them 0
-        (rng.standard_normal((50, 30)), "standardize"),
-        (np.zeros((5, 3)), "tfidf"),
+        (few * 0.37, "l2"),  # the same smallest value everywhere: a unit, such as cents
         (few / np.maximum(few.sum(axis=1, keepdims=True), 1), "tfidf"),  # counts over their sum
         (sp.csr_array(few / np.maximum(np.linalg.norm(few, axis=1, keepdims=True), 1)), "tfidf"),
-        (components(rng, 30), "center"),
+        (few / np.maximum(few.sum(axis=1, keepdims=True), 1) + 1e-9 * few * rng.random(few.shape), "tfidf"),
+        (np.round(few * rng.random(few.shape), 2), "l2"),  # decimals
+        (np.column_stack([few * rng.random(few.shape), 1e-6 * (1 + rng.random(50))]), "l2"),  # one tiny value
+        (components(rng, 30), "components"),
+        (np.column_stack([components(rng, 30), np.zeros((200, 5))]), "components"),
         (components(rng, 30)[:, ::-1], "standardize"),  # columns with lengths of their own
-        (components(rng, 7), "standardize"),  # seven columns may fall by chance
+        (components(rng, 7), "standardize"),  # seven columns may be sorted by chance
+        (rng.standard_normal((200, 1)) + components(rng, 30), "standardize"),  # sorted, but not orthogonal
+        (np.sign(rng.standard_normal((200, 20))), "standardize"),  # yes or no
+        (np.cumsum(rng.standard_normal((200, 30)), axis=1)[:, ::-1], "standardize"),
     ):
         result, why = judge(read_features(features))
         assert result == kind, why
@@ -87,11 +93,9 @@ def test_rows_of_length_one_and_standard_columns(sparse):
     np.testing.assert_allclose(standard.mean(axis=0), 0, atol=1e-6)
     np.testing.assert_allclose(np.delete(standard, 3, axis=1).std(axis=0), 1, atol=1e-5)
     assert not standard[:, 3].any(), "a constant column is 0, not NaN"
-    centered = prepare(features, graph.adjacency, "center").dense
-    np.testing.assert_allclose(centered.mean(axis=0), 0, atol=1e-6)
-    np.testing.assert_allclose((centered**2).mean(), 1, atol=1e-5)
-    factors = X.std(axis=0)[:3] / centered.std(axis=0)[:3]
-    np.testing.assert_allclose(factors, factors[0], rtol=1e-5)
+    longest = prepare(features, graph.adjacency, "components").dense
+    np.testing.assert_allclose(longest.mean(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(longest.std(axis=0), np.sqrt(X.std(axis=0) / X.std(axis=0).max()), atol=1e-5)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

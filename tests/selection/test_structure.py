@@ -76,6 +76,27 @@ def test_clear_features_stay_alone():
     assert halves_agreement(graph, few, sweep) == 0
 
 
+def test_groups_that_edges_blur_are_seen_after_one_hop():
+    graph, truth = communities()
+    rng = np.random.default_rng(0)
+    clear = read_features(rng.normal(size=(4, 80))[truth] + 0.5 * rng.normal(size=(400, 80)))
+    noise = read_features(rng.normal(size=(400, 80)))
+
+    def blurred(_graph, features, hops):
+        for hop in hops:
+            yield hop, features.toarray() if hop == hops[0] else rng.normal(size=features.shape)
+
+    assert halves_agreement(graph, clear, blurred) > 0.3
+    assert halves_agreement(graph, noise, blurred) < 0.05
+
+
+def test_a_graph_with_all_edges_gets_no_structural_columns():
+    complete = Graph(1 - np.eye(80)).adjacency
+    choice = choose_structure(complete, read_features(np.random.default_rng(0).random((80, 20))), make, sweep)
+    assert choice.share == 0
+    assert "no structural columns: " in choice.reason
+
+
 def test_weak_features_never_do_worse_than_none_by_default():
     adjacency, truth = communities()
     for columns in (1, 2, 10, 100):

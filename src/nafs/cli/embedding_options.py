@@ -122,7 +122,7 @@ class PreparationOptions:
         flag(
             "--preprocessing",
             metavar="KIND",
-            help="Scale the features first: none, l2, tfidf, standardize, center, or auto "
+            help="Scale the features first: none, l2, tfidf, standardize, components, or auto "
             "[dim](default: auto with --hops auto, otherwise none)[/dim].",
             panel=PREPARATION,
         ),

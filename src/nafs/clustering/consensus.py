@@ -41,7 +41,7 @@ from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
 from nafs.clustering.joint_mixture import columns_for
-from nafs.clustering.last_step import OtherNodes, SampledNodes, Settled, settle
+from nafs.clustering.last_step import NOTHING, OtherNodes, SampledNodes, Settled, settle
 from nafs.clustering.measures import mutual_information
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
 from nafs.clustering.own_features import OwnFeatures
@@ -253,8 +253,7 @@ class ClusterSearch:
         preferred = False
         if uneven.any():
             other = self._vote(candidates[uneven], n_clusters)
-            resemblance = float(_indices(other.labels, candidates[~uneven], n_clusters).mean())
-            preferred = other.beats(winner, resemblance) and self._tells_features(other, winner)
+            preferred = self._prefers(other, winner, candidates[~uneven])
             winner = other if preferred else winner
         labels, moved, own_features_first = self._settle(winner, candidates, hops)
         sampled = labels if self.sample is None else labels[self.sample]
@@ -348,13 +347,19 @@ class ClusterSearch:
         table = edges.table(labels, n_clusters)
         return _Winner(shares, agreement, assortativity_of(table), modularity_of(table))
 
+    def _prefers(self, uneven: _Winner, even: _Winner, even_candidates: Labels) -> bool:
+        """Whether the winner of the vote on uneven clusters is used."""
+        count = even.shares.shape[1]
+        resemblance = float(_indices(uneven.labels, even_candidates, count).mean())
+        return uneven.beats(even, resemblance) and self._tells_features(uneven, even)
+
     def _tells_features(self, uneven: _Winner, even: _Winner) -> bool:
         """Whether uneven clusters keep most of what even ones say about own features, if these count."""
         if self._own is None or not self.use_own_features:
             return True
         own = self._own if self.sample is None else OwnFeatures(self._own.features.take(self.sample))
-        count = even.shares.shape[1]
-        return own.information(uneven.labels, count) >= _INFORMED * own.information(even.labels, count)
+        known, kept = (own.information(winner.labels, even.shares.shape[1]) for winner in (even, uneven))
+        return known < NOTHING or kept >= _INFORMED * known
 
     def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> Settled:
         """The clusters of all nodes by the last step."""

@@ -30,7 +30,7 @@ from nafs.clustering.own_features import BLOCK, OwnFeatures
 
 _TWICE = 2.0  # weight of the votes where they replace the mixture, unless features tell more than edges
 _WITHOUT_VOTES = 1 / 8  # of the weight of the votes that replace the mixture: its weight for nodes without
-_NOTHING = 1e-3  # information about features below which they are assumed to say nothing
+NOTHING = 1e-3  # information about features below which they are assumed to say nothing
 _BETTER = 1.01  # factor by which edges and features must prefer the clusters without the mixture
 
 Labels = NDArray[np.int64]
@@ -116,7 +116,9 @@ def _instead_of_mixture(labels: Labels, sampled: SampledNodes, edges: Edges, own
         and together(alike, winner) > together(edges, winner)
         and together(alike, by_votes(1.0)) > together(alike, labels)
     ):
-        return _Votes(1.0, "nodes with similar features share a cluster more often than linked nodes do")
+        return _Votes(
+            1.0, "nodes with similar features and no edge share a cluster more often than linked nodes"
+        )
     usual, other = (_rating(each, edges, own, count) for each in (labels, by_votes(_TWICE)))
     if other > _BETTER * usual > 0:
         return _Votes(_TWICE, "clusters then say more about edges and features together")
@@ -126,7 +128,7 @@ def _instead_of_mixture(labels: Labels, sampled: SampledNodes, edges: Edges, own
 def _rating(labels: Labels, edges: Edges, own: OwnFeatures, count: int) -> float:
     """What clusters say about edges, times what they say about features."""
     information = own.information(labels, count)
-    if information < _NOTHING:  # rounding, where features are the same for all nodes
+    if information < NOTHING:  # rounding, where features are the same for all nodes
         return 0.0
     return mutual_information(edges.table(labels, count)) * information
 

@@ -27,6 +27,7 @@ _STEPS = 3  # as many as the mixture takes
 BLOCK = 1 << 14  # rows at a time
 _ASKED = 500  # nodes whose most similar nodes are searched for
 _ALIKE = 3  # most similar nodes of each
+_DIGITS = 5  # of cosines; smaller differences are rounding
 _VALUES = 1 << 22  # of the features of some of them at a time
 
 _TINY = np.finfo(np.float32).tiny
@@ -57,7 +58,7 @@ class OwnFeatures:
     """
 
     def __init__(self, features: Features, weight: float = WEIGHT) -> None:
-        self.features = features
+        self.features, self.weight = features, weight
         lengths = np.where(features.norms >= _TINY, features.norms, 1)
         self._scale = (weight / lengths).astype(np.float32)
 
@@ -120,20 +121,22 @@ class OwnFeatures:
         node with the nodes nearest to it by cosine; ``None`` if there are none.
         """
         n, f = self.features.shape
-        nodes = np.arange(0, n, -(-n // _ASKED))
+        nodes, rng = np.arange(0, n, -(-n // _ASKED)), np.random.default_rng(0)
         count, step = min(_ALIKE, n - 1), max(1, _VALUES // max(n, f))
         asked, nearest = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for begin in range(0, len(nodes) if count > 0 else 0, step):
             some = nodes[begin : begin + step]
-            cosines = self.features.project(np.ascontiguousarray(self.features.take(some).toarray().T)).T
-            cosines *= self._scale  # up to a factor for each of the nodes that are asked about
+            rows = self.features.take(some).unit_rows().toarray()
+            cosines = self.features.project(np.ascontiguousarray(rows.T)).T * (self._scale / self.weight)
+            # Which of equally near nodes are taken is left to chance, and not to the order of the nodes.
+            cosines = np.round(cosines, _DIGITS) + rng.uniform(0, 0.1**_DIGITS / 2, cosines.shape)
             places = np.full(n, -1)
             places[some] = np.arange(len(some))
             linked = places[edges.first] >= 0
             cosines[places[edges.first[linked]], edges.second[linked]] = 0
             cosines[np.arange(len(some)), some] = 0
             closest = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
-            alike = np.take_along_axis(cosines, closest, axis=1) > 0
+            alike = np.take_along_axis(cosines, closest, axis=1) > 0.1**_DIGITS / 2
             asked.append(np.repeat(some, alike.sum(axis=1)))
             nearest.append(closest[alike])
         first, second = np.concatenate(asked), np.concatenate(nearest)

@@ -16,7 +16,7 @@ from nafs.pipeline import Decision, Settings
 from nafs.selection.choice import LADDER, Question
 from nafs.selection.hops_for_clusters import choose_for_clusters
 from nafs.selection.hops_for_links import choose_for_links
-from nafs.selection.preprocessing import judge
+from nafs.selection.preprocessing import SHIFTED, judge
 from nafs.smoothing.method import AUTO
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ class Drift:
         if rows.shape[0] < _FEWEST or hasattr(rows, "__arrow_c_stream__"):
             return []
         kind, why = judge(read_features(rows))
-        if kind == self.preprocessing:
-            return []
+        if kind == self.preprocessing or {kind, self.preprocessing} <= set(SHIFTED):
+            return []  # few rows cannot tell principal components from other values of both signs
         return [f"preprocessing {self.preprocessing} was chosen, but the new rows suggest {kind} ({why})"]
 
     def to_plain(self) -> dict[str, Any]:

@@ -17,19 +17,20 @@ from nafs.clustering.own_features import OwnFeatures
 from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.selection.reduction import projected
 
-KINDS = ("none", "l2", "tfidf", "standardize", "center")
-SHIFTED = (
-    "standardize",
-    "center",
-)  # kinds that subtract the mean of each column, so that all values are stored
+KINDS = ("none", "l2", "tfidf", "standardize", "components")
+SHIFTED = ("standardize", "components")  # the mean of each column is subtracted; all values are stored
 CENTERS = ("none", "mean", "stationary")
 _BLOCK = 1 << 22  # values per block
 _SPARSE = 0.5  # density below which non-negative integers are treated as counts
 _MOST = 0.9  # share of the squared lengths of rows that columns must make up together to outweigh all others
-_SAMPLE = 10_000  # rows that are looked at for a column that outweighs the others, and for counts
-_EXACT = 1e-4  # relative error of whole multiples that were divided by a number and rounded
+_SAMPLE = 10_000  # rows that are looked at for a column that outweighs the others
+_ENTRIES = 1 << 20  # values that are looked at for counts
+_EXACT = 0.01  # error of whole multiples that were divided by a number and rounded
+_LARGEST = 1000  # multiple; larger ones do not have that precision
+_SAME = 0.5  # share of the rows that may have the same smallest value; more is a unit, such as cents
 _OUTWEIGHS = 0.95  # share of the variance
 _FALLING = 0.95  # rank correlation of the lengths and the places of columns that are principal components
+_ORTHOGONAL = 0.01  # largest cosine between such columns
 _FEW = 8  # columns; where fewer make up the lengths of rows, all rows have nearly the same direction
 
 
@@ -63,14 +64,17 @@ def judge(features: Features) -> tuple[str, str]:
 def _judge_signed(features: Features) -> tuple[str, str]:
     """Choose the preprocessing for values of both signs."""
     if _are_components(features):
-        return "center", "columns are sorted by length, as principal components are: they keep their lengths"
+        return "components", "columns are orthogonal and sorted by length, as principal components are"
     return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
 
 
 def _are_scaled_counts(features: Features) -> bool:
-    """Whether the values of a row are multiples of its smallest one, as in words divided by their number."""
+    """Whether each row is a row of counts that was divided by a number, such as the sum of the row.
+
+    Its values are then whole multiples of its smallest one, which differs from row to row.
+    """
     n, f = features.shape
-    rows = min(n, _SAMPLE if features.is_sparse else max(1, _BLOCK // f))
+    rows = min(n, max(1, _ENTRIES // max(1, features.values.size // n if features.is_sparse else f)))
     sample = features.take(np.arange(0, n, -(-n // rows)))
     if sample.dense is None:
         rows_of_entries, _, entries = sample.entries(0, sample.shape[0])
@@ -79,11 +83,16 @@ def _are_scaled_counts(features: Features) -> bool:
         row, values = np.asarray(sample.dense.nonzero()[0], np.int64), sample.dense[sample.dense > 0]
     starts = np.flatnonzero(np.diff(row, prepend=-1))
     sizes = np.diff(starts, append=len(row))
-    if not (sizes > 1).any():
+    several = sizes > 1
+    if not several.any():
         return False
-    multiples = values / np.repeat(np.minimum.reduceat(values, starts), sizes)
-    exact = np.abs(multiples - np.rint(multiples)) < _EXACT * multiples
-    return bool(np.logical_and.reduceat(exact, starts)[sizes > 1].mean() >= _MOST)
+    smallest = np.minimum.reduceat(values, starts)
+    _, repeats = np.unique(smallest[several].astype(np.float16), return_counts=True)
+    if repeats.max() > _SAME * several.sum():
+        return False
+    multiples = values / np.repeat(smallest, sizes)
+    exact = (np.abs(multiples - np.rint(multiples)) < _EXACT) & (multiples <= _LARGEST)
+    return bool(np.logical_and.reduceat(exact, starts)[several].mean() >= _MOST)
 
 
 def _has_measurements(features: Features) -> bool:
@@ -104,16 +113,23 @@ def _columns_that_count(matrix: NDArray[np.float32]) -> float:
 
 
 def _are_components(features: Features) -> bool:
-    """Whether columns are sorted from the longest to the shortest, as principal components are.
+    """Whether columns are orthogonal and sorted by falling length, as principal components are.
 
     Scaling these to the same length would stress directions in which rows hardly differ.
     """
-    if features.dense is None or features.shape[1] < _FEW:
+    if features.dense is None:
         return False
     squares = _squares(features.dense)
-    ranks = np.argsort(np.argsort(-squares, kind="stable"), kind="stable")
-    places = np.arange(len(ranks))
-    return bool(squares.any()) and float(np.corrcoef(ranks, places)[0, 1]) >= _FALLING
+    present = squares > 0
+    lengths, places = squares[present], np.arange(int(present.sum()))
+    if len(lengths) < _FEW or len(np.unique(lengths)) < len(lengths):
+        return False
+    ranks = np.argsort(np.argsort(-lengths))
+    if np.corrcoef(ranks, places)[0, 1] < _FALLING:
+        return False
+    products = _products(features.dense)[present][:, present]
+    np.fill_diagonal(products, 0)
+    return bool((np.abs(products) <= _ORTHOGONAL * np.sqrt(np.outer(lengths, lengths))).all())
 
 
 def _kinds_of_values(features: Features) -> tuple[bool, bool, float]:
@@ -137,6 +153,16 @@ def _squares(matrix: NDArray[np.float32]) -> NDArray[np.float64]:
         block = matrix[top : top + step].astype(np.float64)
         squares += np.einsum("ij,ij->j", block, block)
     return squares
+
+
+def _products(matrix: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The inner products of all pairs of columns."""
+    products = np.zeros((matrix.shape[1], matrix.shape[1]))
+    step = max(1, _BLOCK // matrix.shape[1])
+    for top in range(0, len(matrix), step):
+        block = matrix[top : top + step].astype(np.float64)
+        products += block.T @ block
+    return products
 
 
 def measurements_note(features: Features, names: Sequence[str] | None = None) -> list[str]:
@@ -251,8 +277,8 @@ def find_preparation(
         scale = _idf(features)
     elif kind in SHIFTED:
         shift, spread = _moments(features)
-        if kind == "center":
-            spread = np.full_like(spread, np.sqrt(np.mean(spread**2)))
+        if kind == "components":
+            spread = np.sqrt(spread * spread.max(initial=0))
         scale = 1 / np.where(spread > 0, spread, 1)
     prepared = Preparation(kind, center, scale, shift).apply(features)
     if center != "none":
@@ -270,11 +296,12 @@ def prepare(features: Features, graph: Adjacency, kind: str = "none", center: st
     features : Features
     graph : Adjacency
         Its degrees weight the stationary state.
-    kind : {"none", "l2", "tfidf", "standardize", "center"}
+    kind : {"none", "l2", "tfidf", "standardize", "components"}
         "l2" scales rows to length 1. "tfidf" multiplies each column by ln((1 + n) / (1 + number of nonzero
         rows)) + 1, then scales rows to length 1. "standardize" scales columns to mean 0 and deviation 1.
-        "center" subtracts the mean of each column and divides all of them by the same number, such that the
-        mean of their variances is 1.
+        "components" is for principal components: the mean of each column is subtracted, and each is divided
+        by the square root of its deviation, so that long ones stay longer, but less so. The longest column
+        has deviation 1.
     center : {"none", "mean", "stationary"}
         Row that is subtracted from all rows. "mean" is the mean row. "stationary" is the mean row weighted by
         degree, the limit of smoothing a connected graph by the random walk. It is computed over the whole

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
 from nafs.clustering import mixture, project
 from nafs.graph import Adjacency, Features, Graph, read_features
 from nafs.links import score_links, split_links
@@ -91,7 +92,10 @@ def choose_structure(
             )
     narrow, _ = reduce(features, MANY)
     hidden = min(_HIDDEN, _MOST_HIDDEN / n_edges)
-    split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
+    try:
+        split = split_links(Graph(graph), validation=hidden, test=hidden, hard=False)
+    except InputError as error:  # nearly all pairs have an edge
+        return StructureChoice(0.0, f"no structural columns: {error}")
     visible = split.graph.adjacency
     pairs = np.concatenate([split.validation, split.test, split.validation_none, split.test_none])
     truth = np.arange(len(pairs)) < len(split.validation) + len(split.test)
@@ -139,7 +143,7 @@ def halves_agreement(graph: Adjacency, features: Features, sweep: Sweep, seed: i
     if f < MANY or n < 2 * _CLUSTERS:
         return 0.0
     order = np.random.default_rng(seed).permutation(f)
-    matrix = sp.csc_array(features.matrix)
+    matrix, described = sp.csc_array(features.matrix), features.norms > 0
     halves = []
     for part in (order[::2], order[1::2]):
         narrow, _ = reduce(read_features(sp.csr_array(matrix[:, part])), _HALF)
@@ -147,7 +151,7 @@ def halves_agreement(graph: Adjacency, features: Features, sweep: Sweep, seed: i
     best = 0.0
     for points in reversed(list(zip(*halves, strict=True))):
         clusters = [mixture(half, _CLUSTERS, n_init=3, max_iter=30, most=5000) for half in points]
-        best = max(best, float(adjusted_rand_score(*clusters)))
+        best = max(best, float(adjusted_rand_score(*(labels[described] for labels in clusters))))
         if best >= AGREEMENT:
             break
     return best
