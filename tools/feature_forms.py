@@ -4,8 +4,8 @@
 
 Words are often passed as shares of a text, or as principal components. Every graph is clustered with its
 features as they are, with rows divided by their sum, and with 100 principal components of the prepared
-features; the latter as `auto` prepares them, without any scaling, and all scaled to the same deviation. Scores
-are means of ACC, NMI and ARI in percent over three samples: 70 % of the nodes and at most 5,000. The table is
+features. The latter are prepared by `auto`, not scaled at all, and scaled to the same deviation. Scores are
+means of ACC, NMI and ARI in percent over three samples: 70 % of the nodes and at most 5,000. The table is
 written into docs/quality.md from docs/data/feature_forms.json; delete that file to measure again.
 """
 
