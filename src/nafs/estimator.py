@@ -40,7 +40,8 @@ class NAFS(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: igno
     distance : {"cosine", "euclidean", "stationary_cosine"}, default="cosine"
         Cosine to the node's features; Euclidean distance, or one minus the cosine, to the stationary state.
     preprocessing : {"auto", "none", "l2", "tfidf", "standardize", "components"}, optional
-        Scaling of the features; "auto" looks at their values. Default: "auto" if ``n_hops`` is, else "none".
+        Scaling of the features; "auto" looks at their values. "components" is for principal components, which
+        it divides by the square roots of their deviations. Default: "auto" if ``n_hops`` is, else "none".
     center : {"auto", "none", "mean", "stationary"}, default="auto"
         Row that is subtracted from all rows; "auto" is "none", or "mean" if that is better for links.
     goal : {"clusters", "links"}, default="clusters"

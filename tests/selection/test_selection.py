@@ -8,6 +8,7 @@ from random_graphs import random_graph
 
 from nafs import NAFS, Graph, embed
 from nafs.clustering import mixture, project
+from nafs.clustering.directions import unit_rows
 from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.measures import agreement
 from nafs.datasets import contextual_sbm, power_law
@@ -30,9 +31,9 @@ def counts(rng, shape=(50, 30)):
     return rng.poisson(0.2, shape).astype(np.float32)
 
 
-def components(rng, count):
+def components(rng, count, rows=200):
     """Principal components of random rows."""
-    rows = rng.standard_normal((200, count)) * 0.8 ** np.arange(count)
+    rows = rng.standard_normal((rows, count)) * 0.8 ** np.arange(count)
     left, sizes, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
     return left * sizes
 
@@ -57,6 +58,8 @@ def test_preprocessing_is_chosen_by_the_values():
         (np.column_stack([few * rng.random(few.shape), 1e-6 * (1 + rng.random(50))]), "l2"),  # one tiny value
         (components(rng, 30), "components"),
         (np.column_stack([components(rng, 30), np.zeros((200, 5))]), "components"),
+        (components(rng, 30, 4000)[::2], "components"),  # those of other rows are nearly orthogonal
+        (unit_rows(components(rng, 30)[:, ::-1]), "components"),  # rows of length 1 share a unit
         (components(rng, 30)[:, ::-1], "standardize"),  # columns with lengths of their own
         (components(rng, 7), "standardize"),  # seven columns may be sorted by chance
         (rng.standard_normal((200, 1)) + components(rng, 30), "standardize"),  # sorted, but not orthogonal

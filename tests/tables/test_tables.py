@@ -154,6 +154,24 @@ def test_a_column_counts_by_what_it_says_about_edges():
     assert alone.factors[0] > 0  # there is nothing better
 
 
+def test_a_few_of_many_columns_that_fit_by_chance_get_no_weight_of_their_own():
+    rng = np.random.default_rng(3)
+    ends = rng.integers(0, 300, (2, 900))
+    random = read_adjacency(sp.csr_array((np.ones(900), ends), shape=(300, 300)) > 0, directed=False)
+    noise = [sp.csr_array(rng.standard_normal((300, 1))) for _ in range(300)]
+    one_by_one = [balance([column], random).informative for column in noise]
+    assert any(one_by_one)  # some fit by chance
+    together = balance(noise, random)
+    assert not together.informative
+    assert (together.factors > 0).all()
+    halves = np.repeat([0.0, 1.0], 150)
+    linked = read_adjacency((halves[:, None] == halves) & (rng.random((300, 300)) < 0.05), directed=False)
+    column = sp.csr_array(halves[:, None] - 0.5 + 0.3 * rng.standard_normal((300, 1)))
+    weighted = balance([*noise, column], linked)
+    assert weighted.informative
+    assert weighted.factors.argmax() == 300
+
+
 def test_side_columns_do_not_drown_text(planetoid_home):
     """Cora's words with generated side columns: no worse than the words alone, at 10 % of the labels."""
     pytest.importorskip("skrub")

@@ -30,7 +30,8 @@ _LARGEST = 1000  # multiple; larger ones do not have that precision
 _SAME = 0.5  # share of the rows that may have the same smallest value; more is a unit, such as cents
 _OUTWEIGHS = 0.95  # share of the variance
 _FALLING = 0.95  # rank correlation of the lengths and the places of columns that are principal components
-_ORTHOGONAL = 0.01  # largest cosine between such columns
+_ORTHOGONAL = 0.1  # largest cosine between such columns; components of other rows are not exactly orthogonal
+_ROUNDED = 1e-3  # error of a length that was 1 before values were rounded
 _FEW = 8  # columns; where fewer make up the lengths of rows, all rows have nearly the same direction
 
 
@@ -63,9 +64,21 @@ def judge(features: Features) -> tuple[str, str]:
 
 def _judge_signed(features: Features) -> tuple[str, str]:
     """Choose the preprocessing for values of both signs."""
+    what = "the mean is subtracted, and each column divided by the square root of its deviation"
+    if _have_length_one(features):
+        return "components", f"all rows have length 1, so columns share a unit: {what}"
     if _are_components(features):
-        return "components", "columns are orthogonal and sorted by length, as principal components are"
+        return (
+            "components",
+            f"columns are orthogonal and sorted by length, as principal components are: {what}",
+        )
     return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
+
+
+def _have_length_one(features: Features) -> bool:
+    """Whether all rows have length 1, except for rows of zeros, and many columns make them up."""
+    lengths = features.norms[features.norms > 0]
+    return features.shape[1] >= _FEW and bool((np.abs(lengths - 1) < _ROUNDED).all())
 
 
 def _are_scaled_counts(features: Features) -> bool:

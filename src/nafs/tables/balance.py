@@ -19,6 +19,7 @@ from nafs.graph import Adjacency
 
 PAIRS = 20_000
 _SURE = 2.0  # standard errors above an AUC of 0.5; less may be chance
+_CHANCE = 0.05  # probability, without any relation to the edges, below which columns are taken to fit them
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +78,27 @@ def balance(blocks: Sequence[Any], graph: Adjacency, *, equal: bool = False, see
         scores = np.array([_separation(block, edges, others) for block in blocks])
         error = _SURE * np.sqrt(1 / (6 * len(edges)))  # of an AUC of 0.5
         gains = np.where(scores - 0.5 > error, 2 * scores - 1, 0.0)
-        informative = bool(gains.any())
+        informative = _beyond_chance((scores - 0.5) / (error / _SURE))
         if informative and not equal:
             weights = gains / gains.max()
     factors = np.divide(weights, lengths, out=np.zeros(len(blocks)), where=lengths > 0)
     return Balance(factors, scores, informative)
+
+
+def _beyond_chance(deviations: NDArray[np.float64]) -> bool:
+    """Whether columns fit the edges: more of them, or one of them better, than among as many of noise.
+
+    Parameters
+    ----------
+    deviations : ndarray
+        How far the AUC of each column is above 0.5, in standard errors.
+    """
+    from scipy.stats import binom, norm
+
+    count = len(deviations)
+    fitting = int((deviations > _SURE).sum())
+    many = binom.sf(fitting - 1, count, norm.sf(_SURE)) < _CHANCE
+    return bool(fitting and (many or norm.sf(deviations.max()) < _CHANCE / count))
 
 
 def _pairs(graph: Adjacency, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
