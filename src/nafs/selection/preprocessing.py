@@ -64,13 +64,13 @@ def judge(features: Features) -> tuple[str, str]:
 
 def _judge_signed(features: Features) -> tuple[str, str]:
     """Choose the preprocessing for values of both signs."""
-    what = "the mean is subtracted, and each column divided by the square root of its deviation"
+    scaling = "the mean is subtracted, and each column divided by the square root of its deviation"
     if _have_length_one(features):
-        return "components", f"all rows have length 1, so columns share a unit: {what}"
+        return "components", f"all rows have length 1, so columns share a unit: {scaling}"
     if _are_components(features):
         return (
             "components",
-            f"columns are orthogonal and sorted by length, as principal components are: {what}",
+            f"columns are orthogonal and sorted by length, as principal components are: {scaling}",
         )
     return "standardize", "values of both signs: columns are scaled to mean 0 and deviation 1"
 

@@ -28,7 +28,7 @@ HOPS = (0, 1, 3, 8)
 MANY = 64  # columns; with fewer, the edges decide alone
 _HALF = 128  # directions of each half of the columns; groups of rare words are not among the first 64
 AGREEMENT = 0.1  # adjusted Rand index of the clusters that two halves of the columns find
-_HALF_HOPS = (1, 3)
+_HALF_HOPS = (3, 1)  # the second is tried only if the first finds nothing
 _CLUSTERS = 8
 _HIDDEN = 0.05  # share of the edges in each of the two hidden sets
 _MOST_HIDDEN = 10_000
@@ -144,14 +144,15 @@ def halves_agreement(graph: Adjacency, features: Features, sweep: Sweep, seed: i
         return 0.0
     order = np.random.default_rng(seed).permutation(f)
     matrix, described = sp.csc_array(features.matrix), features.norms > 0
-    halves = []
-    for part in (order[::2], order[1::2]):
-        narrow, _ = reduce(read_features(sp.csr_array(matrix[:, part])), _HALF)
-        halves.append([project(smoothed, 2 * _CLUSTERS) for _, smoothed in sweep(graph, narrow, _HALF_HOPS)])
     best = 0.0
-    for points in reversed(list(zip(*halves, strict=True))):
-        clusters = [mixture(half, _CLUSTERS, n_init=3, max_iter=30, most=5000) for half in points]
-        best = max(best, float(adjusted_rand_score(*(labels[described] for labels in clusters))))
+    for hop in _HALF_HOPS:
+        clusters = []
+        for part in (order[::2], order[1::2]):
+            narrow, _ = reduce(read_features(sp.csr_array(matrix[:, part])), _HALF)
+            *_, (_, smoothed) = sweep(graph, narrow, (hop,))
+            points = project(smoothed, 2 * _CLUSTERS)
+            clusters.append(mixture(points, _CLUSTERS, n_init=3, max_iter=30, most=5000)[described])
+        best = max(best, float(adjusted_rand_score(*clusters)))
         if best >= AGREEMENT:
             break
     return best
