@@ -278,6 +278,19 @@ def test_the_same_choice_again_and_for_any_number_of_threads(graph):
     assert choices[3] == choices[4] == choices[5]
 
 
+@pytest.mark.parametrize("dim", [256, 40])
+def test_directions_that_the_clusters_were_found_along_are_used_again(dim, monkeypatch):
+    rng = np.random.default_rng(5)
+    graph = Graph(contextual_sbm(400, seed=1).adjacency, rng.poisson(0.1, (400, 300)))
+    again = embed(graph, n_hops="auto", n_clusters=3, dim=dim, structure="none")
+    assert again.choice.directions.shape == (300, 256)
+    monkeypatch.setattr("nafs.selection.hops_for_clusters._KEPT", 0)
+    anew = embed(graph, n_hops="auto", n_clusters=3, dim=dim, structure="none")
+    assert anew.choice.directions is None
+    np.testing.assert_array_equal(again.matrix, anew.matrix)
+    assert again.choice.reasons == anew.choice.reasons
+
+
 def test_labels_are_not_looked_at(graph):
     rng = np.random.default_rng(0)
     shuffled = Graph(graph.adjacency, graph.features, labels=rng.permutation(graph.labels.codes))

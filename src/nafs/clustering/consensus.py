@@ -116,6 +116,8 @@ class ClusterSearch:
         Whether votes are weighted by what the candidates say about the edges.
     use_own_features : bool
         Whether the features before smoothing count in the last step.
+    directions : ndarray, optional
+        The directions that the features were reduced to before the sweep, if they are known.
 
     Examples
     --------
@@ -144,6 +146,7 @@ class ClusterSearch:
         self.heads = ALL_HEADS
         self.weigh_by_edges = True
         self.use_own_features = True
+        self.directions: NDArray[np.float32] | None = None
         self._own = OwnFeatures(features) if features is not None and OwnFeatures.can_use(features) else None
         self._allocate = allocate
         self._edges: Edges | None = None

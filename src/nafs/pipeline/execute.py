@@ -75,7 +75,9 @@ def prepare_features(decision: Decision) -> tuple[Preparation, Features, tuple[s
     if width == before:
         return preparation, prepared, ()
     how = job.settings.preparations.reduction
-    directions = find_directions(prepared, width, how)
+    directions = choice.directions
+    if how != "svd" or directions is None or directions.shape != (before, width):
+        directions = find_directions(prepared, width, how)
     reduced = Preparation("none", "none", directions=directions).apply(prepared)
     error = reduction_error(prepared, reduced, how)
     cost = "of the sum of squares lost" if how == "svd" else "deviation of squared lengths"

@@ -46,6 +46,8 @@ class Choice:
         For links: the head that scores pairs of nodes, fitted on the hidden edges.
     suggest_by : str
         For links: "head", or "cosine" if that puts more hidden edges first.
+    directions : ndarray, optional
+        For clusters: the directions that the prepared features were reduced to.
     clustering : Clustering, optional
         For clusters: the clusters that the number of hops was chosen with, and how reliable they are.
     """
@@ -58,6 +60,7 @@ class Choice:
     score: str | None = None
     clustering: Clustering | None = field(default=None, compare=False)
     head: LinkHead | None = None
+    directions: NDArray[np.float32] | None = field(default=None, compare=False, repr=False)
     suggest_by: str | None = None
 
     def explain(self) -> str:

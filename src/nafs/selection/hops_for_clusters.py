@@ -18,11 +18,12 @@ from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
-from nafs.selection.reduction import reduce
+from nafs.selection.reduction import find_directions, projected
 from nafs.smoothing.method import AUTO
 
 LIBRARIES = 96 << 20  # bytes of scikit-learn and linear algebra beyond those of every command
 COLUMNS = 256  # leading directions of the features
+_KEPT = 1 << 22  # values of directions that are kept for the embedding, which usually needs the same ones
 HOPS = LADDER[: LADDER.index(20) + 1]  # more hops add only candidates that are outvoted
 
 
@@ -31,24 +32,25 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
     limit = question.resources.limit
-    search = search_nbytes(graph.n_nodes, most, len(HOPS), sample=sample, in_files=limit is not None)
-    search += LIBRARIES if program_bytes(limit) else 0
+    needed = search_nbytes(graph.n_nodes, most, len(HOPS), sample=sample, in_files=limit is not None)
+    needed += LIBRARIES if program_bytes(limit) else 0
     count = NUMBERS[-1] if most is None else most
     compared = sample_size(count, sample)
     own = OwnFeatures.nbytes(question.features, compared if graph.n_nodes > compared else 0, count)
     check_limit(
-        question.held + search + own,
+        question.held + needed + own,
         limit,
         "looking for clusters at several numbers of hops takes",
         "raise the limit, or give a number of hops",
     )
     prepared = prepare(question.features, graph, question.preprocessing, question.centers[0])
-    narrow, _ = reduce(prepared, max(COLUMNS, 4 * (most or 0)))
+    directions = find_directions(prepared, max(COLUMNS, 4 * (most or 0)))
+    narrow = prepared if directions is None else projected(prepared, directions)
     if graph.n_nodes > LARGE:
         question = question.with_two_r()
-    sweep = question.sweep(graph, narrow, HOPS, held=search)
+    sweep = question.sweep(graph, narrow, HOPS, held=needed)
     allocate = np.empty if limit is None else scratch_in(None)
-    return ClusterSearch(
+    search = ClusterSearch(
         sweep,
         most,
         graph=graph,
@@ -57,12 +59,16 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
         sample_seed=question.preparations.seed,
         allocate=allocate,
     )
+    if directions is not None and directions.size <= _KEPT:
+        search.directions = directions
+    return search
 
 
 def choose_for_clusters(question: Question) -> Choice:
     """The clusters that most partitions agree on, and the number of hops that reproduces them best."""
     wanted, requested = _wanted(question), question.preparations.n_clusters
-    clustering = search_clusters(question).cluster(wanted, question.preparations.seed)
+    search = search_clusters(question)
+    clustering = search.cluster(wanted, question.preparations.seed)
     reasons = clustering.reasons
     if isinstance(requested, int) and requested != wanted:
         reasons += (f"{wanted} clusters instead of {requested}: there are only {wanted} nodes",)
@@ -74,6 +80,7 @@ def choose_for_clusters(question: Question) -> Choice:
         reasons,
         clustering.curve,
         clustering=clustering,
+        directions=search.directions,
     )
 
 
