@@ -39,6 +39,7 @@ def test_preprocessing_is_chosen_by_the_values():
         (few / np.maximum(few.sum(axis=1, keepdims=True), 1) + 1e-9 * few * rng.random(few.shape), "tfidf"),
         (np.round(few * rng.random(few.shape), 2), "l2"),  # decimals
         (np.column_stack([few * rng.random(few.shape), 1e-6 * (1 + rng.random(50))]), "l2"),  # one tiny value
+        (1e6 * few * rng.random(few.shape), "l2"),  # beyond what 16 bits can hold
         (components(rng, 30), "components"),
         (np.column_stack([components(rng, 30), np.zeros((200, 5))]), "components"),
         (components(rng, 30, 4000)[::2], "components"),  # those of other rows are nearly orthogonal

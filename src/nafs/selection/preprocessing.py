@@ -100,7 +100,7 @@ def _are_scaled_counts(features: Features) -> bool:
     if not several.any():
         return False
     smallest = np.minimum.reduceat(values, starts)
-    _, repeats = np.unique(smallest[several].astype(np.float16), return_counts=True)
+    _, repeats = np.unique(np.rint(1000 * np.log(smallest[several])), return_counts=True)
     if repeats.max() > _SAME * several.sum():
         return False
     multiples = values / np.repeat(smallest, sizes)
