@@ -72,6 +72,8 @@ def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray
     matrices are represented by a random sample of their rows. BLAS runs on one thread: the bits do not depend
     on the number of threads.
     """
+    from scipy.linalg import lu
+
     n, f = features.shape
     rng = np.random.default_rng(seed)
     sample = np.arange(n) if n <= _SAMPLE else np.sort(rng.choice(n, _SAMPLE, replace=False))
@@ -81,17 +83,19 @@ def leading_directions(features: Features, count: int, seed: int = 0) -> NDArray
     axes = rng.standard_normal((f, width), dtype=np.float32)
     with one_blas_thread():
         for turn in range(_ITERATIONS):
+            narrow = axes.astype(np.float32)
             products = np.zeros((f, width))
             for top in range(0, len(sample), step):
                 rows = features.matrix[sample[top : top + step]] * unit
-                products += rows.T @ (rows @ axes)
-            if turn < _ITERATIONS - 1:
-                axes = np.linalg.qr(products)[0].astype(np.float32)
+                products += rows.T @ (rows @ narrow)
+            if turn < _ITERATIONS - 2:  # keeps the columns apart, in a fifth of the time of orthogonal ones
+                axes = lu(products, permute_l=True, check_finite=False)[0]
+            elif turn < _ITERATIONS - 1:
+                axes = np.linalg.qr(products)[0]
         # The best directions inside the subspace are the eigenvectors of XᵀX restricted to it.
-        within = axes.T.astype(np.float64) @ products
+        within = axes.T @ products
         _, vectors = np.linalg.eigh((within + within.T) / 2)
-        leading = axes.astype(np.float64) @ vectors[:, ::-1][:, :count]
-        return np.linalg.qr(leading)[0].astype(np.float32)
+        return np.asarray(axes @ vectors[:, ::-1][:, :count], np.float32)
 
 
 def projected(features: Features, directions: NDArray[np.float32]) -> Features:
