@@ -8,7 +8,7 @@ import pytest
 
 from nafs import Graph
 from nafs.answers import classify
-from nafs.answers.held_out import _HeldOut
+from nafs.answers.held_out import _HeldOut, _judged
 from nafs.answers.partly_labelled import Cloud
 from nafs.clustering.directions import Directions
 
@@ -135,13 +135,38 @@ def test_mixture_and_own_features_count_together(monkeypatch):
 def test_a_source_without_a_clear_gain_is_left_out():
     rng = np.random.default_rng(0)
     places = rng.integers(0, 3, 60)
-    before = 2 * np.eye(3)[places] + rng.standard_normal((60, 3))
-    judge = _HeldOut(places, 0.02)
-    before /= judge.calibrate(before)[1]
-    noise = {weight: before + weight * rng.standard_normal((60, 3)) for weight in (0.1, 0.2, 0.5, 1.0)}
-    assert judge.best(before, noise) is None
-    clear = {weight: before + weight * np.eye(3)[places] for weight in (0.1, 1.0)}
-    assert judge.best(before, clear)[0] == 1.0
+    regressions = {1.0: 2 * np.eye(3)[places] + rng.standard_normal((60, 3))}
+    noise = {weight: weight * rng.standard_normal((60, 3)) for weight in (0.1, 0.2, 0.5, 1.0)}
+    fit = _HeldOut(places, 0.02, regressions, noise[1.0], noise).choose()
+    assert fit.mixture_weight == fit.own_weight == 0
+    clear = {weight: weight * np.eye(3)[places] for weight in (0.1, 1.0)}
+    held_out = _HeldOut(places, 0.02, regressions, np.eye(3)[places], clear)
+    fit = held_out.choose()
+    assert (fit.mixture_weight, fit.own_weight) == (1.0, 1.0)
+    logits = (regressions[1.0] / fit.temperature + np.eye(3)[places]) / fit.mixture_temperature
+    expected = (logits + np.eye(3)[places]) / fit.own_temperature
+    np.testing.assert_allclose(held_out.by(fit), expected)
+
+
+def test_labels_do_not_judge_what_they_have_chosen():
+    """Of many useless sources, the best by the labels looks better on the same labels than on others."""
+    gains = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        places = rng.permutation(np.repeat(np.arange(2), 20))
+        held_out = _HeldOut(
+            places, 0.02, {c: rng.standard_normal((40, 2)) for c in np.geomspace(0.1, 10, 30)}
+        )
+        tests = np.arange(40).reshape(5, 8)
+        fit = held_out.choose()
+        own, judged = (
+            (each.argmax(axis=1) == places).mean()
+            for each in (held_out.by(fit), _judged(held_out, fit, tests))
+        )
+        gains.append((own, judged))
+    own, judged = np.mean(gains, axis=0)
+    assert own > 0.6
+    assert abs(judged - 0.5) < 0.06
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e25, 1e100])
