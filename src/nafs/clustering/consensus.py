@@ -18,13 +18,16 @@ The last step fits a mixture to the embeddings of all numbers of hops together a
 features (see :mod:`nafs.clustering.last_step`). A number of hops counts by the agreement of its candidates
 with the winner, again to the fourth power.
 
+If clusters get better up to the largest number of hops, larger ones are tried as well (see
+:mod:`nafs.clustering.candidates`).
+
 For large graphs, candidates are partitions of a sample of the nodes, and the last step assigns the other
 nodes, without votes. Half of the sample are neighbors of the other half, so that the sample has enough edges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -36,6 +39,7 @@ from nafs._support.blas import one_blas_thread
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
+from nafs.clustering.candidates import Candidates, choose_hops, is_rising, rate_hops
 from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, modularity_of
@@ -57,6 +61,8 @@ _RELATED = 0.7  # part of the agreement in the other vote that uneven clusters m
 _INFORMED = 0.85  # part of what even clusters say about own features that uneven ones must keep
 _UNRELATED = 0.1  # information about edges below which they are assumed to say nothing about clusters
 _BLOCK = 1 << 14  # rows multiplied at a time
+
+Sweep = Iterable[tuple[int, NDArray[Any]]]
 
 
 class _Winner(NamedTuple):
@@ -93,6 +99,9 @@ class ClusterSearch:
     ----------
     sweep : iterable of (int, ndarray of shape (n, d))
         Numbers of hops and embeddings. Embeddings are not kept, so they may share one buffer.
+    further : callable, optional
+        Returns a sweep over larger numbers of hops. It is called if clusters get better up to the last of
+        ``sweep``.
     most_clusters : int, optional
         The largest number of clusters that will be requested; by default the largest that "auto" tries.
     graph : Adjacency, optional
@@ -113,7 +122,8 @@ class ClusterSearch:
         The heads that produce candidates. Set it to leave some out and see what they contribute. At least one
         head besides ``absorbed`` is needed, and ``merged`` works only with a graph.
     weigh_by_edges : bool
-        Whether votes are weighted by what the candidates say about the edges.
+        Whether votes, and numbers of hops beyond those of the sweep, are weighted by what the candidates say
+        about the edges.
     use_own_features : bool
         Whether the features before smoothing count in the last step.
     directions : ndarray, optional
@@ -133,9 +143,10 @@ class ClusterSearch:
     @one_blas_thread()
     def __init__(
         self,
-        sweep: Iterable[tuple[int, NDArray[Any]]],
+        sweep: Sweep,
         most_clusters: int | None = None,
         *,
+        further: Callable[[], Sweep] | None = None,
         graph: Adjacency | None = None,
         features: Features | None = None,
         sample: int = SAMPLE,
@@ -147,19 +158,32 @@ class ClusterSearch:
         self.weigh_by_edges = True
         self.use_own_features = True
         self.directions: NDArray[np.float32] | None = None
+        self.hops: dict[int, Directions] = {}
         self._own = OwnFeatures(features) if features is not None and OwnFeatures.can_use(features) else None
         self._allocate = allocate
         self._edges: Edges | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
-        most = NUMBERS[-1] if most_clusters is None else most_clusters
+        self._most = NUMBERS[-1] if most_clusters is None else most_clusters
+        self._further = further
+
+        def start(n_nodes: int) -> None:
+            self.n_nodes = n_nodes
+            self.sample = _draw(n_nodes, sample_size(self._most, sample), graph, sample_seed)
+            self._edges = None if graph is None else Edges.among(graph, self.sample)
+
+        self._read(sweep, start)
+        if not self.hops:
+            raise InputError("there is no embedding to cluster")
+        self._usual = list(self.hops)
+
+    def _read(self, sweep: Sweep, start: Callable[[int], None] | None = None) -> None:
+        """Keep the leading directions of each embedding; ``start`` is called with the number of nodes."""
         directions: dict[int, Future[Directions]] = {}
         with ThreadPoolExecutor(1) as pool:  # directions are found while the sweep goes on
             for hop, embedding in sweep:
                 matrix = embedding if embedding.shape[1] > 1 else _with_constant(embedding)
-                if not directions:
-                    self.n_nodes = len(matrix)
-                    self.sample = _draw(len(matrix), sample_size(most, sample), graph, sample_seed)
-                    self._edges = None if graph is None else Edges.among(graph, self.sample)
+                if start is not None and not directions:
+                    start(len(matrix))
                 # Scaled so that products of columns neither vanish nor overflow.
                 largest = np.float32(
                     max(abs(float(matrix.max(initial=0))), abs(float(matrix.min(initial=0)))) or 1
@@ -168,21 +192,25 @@ class ClusterSearch:
                     np.asarray(matrix if self.sample is None else matrix[self.sample], np.float32) / largest
                 )
                 wait(directions.values())  # so that one copy of the rows is waiting at most
-                directions[hop] = pool.submit(Directions.of, rows, 4 * most)
+                directions[hop] = pool.submit(Directions.of, rows, 4 * self._most)
                 if self.sample is not None:
-                    axes = directions[hop].result().axes[:, : columns_for(most)] / largest
-                    rows = allocate((len(matrix), axes.shape[1]), np.float16)
+                    axes = directions[hop].result().axes[:, : columns_for(self._most)] / largest
+                    rows = self._allocate((len(matrix), axes.shape[1]), np.float16)
                     for begin in range(0, len(matrix), _BLOCK):
                         rows[begin : begin + _BLOCK] = matrix[begin : begin + _BLOCK] @ axes
                     self._all_rows[hop] = rows
-        self.hops = {hop: future.result() for hop, future in directions.items()}
-        if not self.hops:
-            raise InputError("there is no embedding to cluster")
+        self.hops |= {hop: future.result() for hop, future in directions.items()}
+
+    def _sampled_features(self) -> OwnFeatures | None:
+        """The features of the sampled nodes before smoothing, if they count."""
+        if self._own is None or not self.use_own_features:
+            return None
+        return self._own if self.sample is None else OwnFeatures(self._own.features.take(self.sample))
 
     @one_blas_thread()
     def number_curve(self, seed: int = 0) -> dict[int, float]:
         """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
-        chosen = self._some_hops()
+        chosen = self._some_hops(self._usual)
         n_rows = len(chosen[0].rows)
         rng = np.random.default_rng(seed)
         if n_rows <= ROWS:
@@ -201,10 +229,9 @@ class ClusterSearch:
         ]
         return number_curve(parts, len(places[0]) - 1, seed)
 
-    def _some_hops(self) -> list[Directions]:
-        """Embeddings for few, medium and many hops."""
-        embeddings = list(self.hops.values())
-        return [embeddings[at] for at in sorted({len(embeddings) * part // 6 for part in (1, 3, 5)})]
+    def _some_hops(self, hops: list[int]) -> list[Directions]:
+        """Embeddings for few, medium and many of some numbers of hops."""
+        return [self.hops[hops[at]] for at in sorted({len(hops) * part // 6 for part in (1, 3, 5)})]
 
     def cluster(self, n_clusters: int | str, seed: int = 0) -> Clustering:
         """The consensus; if the number of clusters is "auto", it is chosen first."""
@@ -245,36 +272,43 @@ class ClusterSearch:
                 Parameter("n_clusters"),
                 f" must be from 1 to the number of nodes, {self.n_nodes}; got {n_clusters}",
             )
-        candidates, hops, heads = self.candidates(n_clusters, seed)
-        split = (candidates != candidates[:, :1]).any(axis=1)
+        candidates = self.candidates(n_clusters, seed)
+        used = sorted(set(candidates.hops.tolist()))
+        split = (candidates.labels != candidates.labels[:, :1]).any(axis=1)
         if split.any() and not split.all():  # partitions with one cluster agree, and say nothing
-            candidates, hops, heads = candidates[split], hops[split], heads[split]
-        uneven = heads == "absorbed"
+            candidates = candidates.where(split)
+        uneven = candidates.heads == "absorbed"
         if uneven.all():
             uneven = np.zeros_like(uneven)
-        winner = self._vote(candidates[~uneven], n_clusters)
+        even = candidates.labels[~uneven]
+        winner = self._vote(even, n_clusters)
         preferred = False
         if uneven.any():
-            other = self._vote(candidates[uneven], n_clusters)
-            preferred = self._prefers(other, winner, candidates[~uneven])
+            other = self._vote(candidates.labels[uneven], n_clusters)
+            preferred = self._prefers(other, winner, even)
             winner = other if preferred else winner
-        labels, moved, own_features_first = self._settle(winner, candidates, hops)
+        labels, moved, own_features_first = self._settle(winner, candidates, used)
         sampled = labels if self.sample is None else labels[self.sample]
-        indices = _indices(sampled, candidates, n_clusters)
-        curve = {count: float(indices[hops == count].mean()) for count in self.hops if count in hops}
-        hop = max(curve, key=lambda count: curve[count])
+        indices = _indices(sampled, candidates.labels, n_clusters)
+        curve = {hop: float(indices[candidates.hops == hop].mean()) for hop in used if hop in candidates.hops}
+        best = max(curve, key=lambda hop: curve[hop])
         agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
-        by_chance = agreement_by_chance(self._some_hops(), n_clusters)
+        by_chance = agreement_by_chance(self._some_hops(used), n_clusters)
         present = np.unique(labels)
-        stability = overlaps(sampled, candidates, n_clusters)[present]
+        stability = overlaps(sampled, candidates.labels, n_clusters)[present]
         reasons = [
-            f"{len(candidates)} clusterings, by several methods at {_count(len(self.hops), 'number')} of "
+            f"{len(indices)} clusterings, by several methods at {_count(len(used), 'number')} of "
             f"hops, were combined into one; {_are(agreeing)} close to it, and all agree with it by "
             f"{agreement:.2f} on average (adjusted Rand index; {by_chance:.2f} would be expected without any "
             "clusters)",
         ]
-        if len(self.hops) > 1:
-            number = _count(hop, "hop")
+        if used[-1] > self._usual[-1]:
+            reasons.append(
+                f"{used[0]} to {used[-1]} hops were used instead of {self._usual[0]} to {self._usual[-1]}: "
+                "clusters then say more about the edges and the features before smoothing"
+            )
+        if len(used) > 1:
+            number = _count(best, "hop")
             reasons.append(f"{number}: the clusterings at this number agree best with the combined one")
         if preferred:
             reasons.append(
@@ -294,11 +328,11 @@ class ClusterSearch:
             )
         clustering = Clustering(
             labels,
-            hop,
+            best,
             len(present),
             agreement,
             by_chance,
-            len(candidates),
+            len(indices),
             agreeing,
             stability,
             curve,
@@ -311,27 +345,41 @@ class ClusterSearch:
         return replace(clustering, reasons=tuple(reasons))
 
     @one_blas_thread()
-    def candidates(
-        self, n_clusters: int, seed: int = 0
-    ) -> tuple[Labels, NDArray[np.int64], NDArray[np.str_]]:
-        """Partitions of the sample by all heads at all numbers of hops; hops and head of each."""
+    def candidates(self, n_clusters: int, seed: int = 0) -> Candidates:
+        """Partitions of the sample by all heads at all numbers of hops that are used."""
         rng = np.random.default_rng(seed)
+        usual = self._partitions(self._usual, n_clusters, rng, _FEWEST)
+        if self._further is None or self._edges is None or not self.weigh_by_edges:
+            return usual
+        own = self._sampled_features()
+        ratings = rate_hops(usual, n_clusters, self._edges, own)
+        if not is_rising(ratings):
+            return usual
+        if len(self.hops) == len(self._usual):
+            self._read(self._further())
+        further = [hop for hop in self.hops if hop not in self._usual]
+        more = self._partitions(further, n_clusters, rng)
+        ratings |= rate_hops(more, n_clusters, self._edges, own)
+        every = usual.and_those(more)
+        return every.where(np.isin(every.hops, choose_hops(ratings, self._usual[-1])))
+
+    def _partitions(
+        self, hops: list[int], n_clusters: int, rng: np.random.Generator, at_least: int = 1
+    ) -> Candidates:
+        """Partitions by all heads at some numbers of hops, as often as is needed for ``at_least``."""
         # Agreement between seeds alone is too weak a reason to prefer clusters of uneven size.
         names = [name for name in self.heads if name != "absorbed" or len(self.hops) >= _ENOUGH_HOPS]
         working = [*HEADS, *(MERGED[:1] if self._edges is not None else ())]
         if not set(names) & set(working):
             requested = ", ".join(self.heads) or "none"
             raise InputError(f"heads must include at least one of {', '.join(working)}; got {requested}")
-        labels: list[Labels] = []
-        hops: list[int] = []
-        heads: list[str] = []
-        while len(labels) < _FEWEST:
-            for hop, directions in self.hops.items():
-                for head, candidate in partitions(directions, n_clusters, rng, self._edges, names):
-                    labels.append(candidate)
-                    hops.append(hop)
-                    heads.append(head)
-        return np.array(labels), np.array(hops), np.array(heads)
+        rows: list[tuple[Labels, int, str]] = []
+        while len(rows) < at_least:
+            for hop in hops:
+                for head, labels in partitions(self.hops[hop], n_clusters, rng, self._edges, names):
+                    rows.append((labels, hop, head))
+        labels, counts, heads = (np.array(values) for values in zip(*rows, strict=True))
+        return Candidates(labels, counts, heads)
 
     def _vote(self, candidates: Labels, n_clusters: int) -> _Winner:
         """The vote of the candidates, weighted by agreement and, if there are edges, by how they fit them."""
@@ -358,25 +406,25 @@ class ClusterSearch:
 
     def _tells_features(self, uneven: _Winner, even: _Winner) -> bool:
         """Whether uneven clusters keep most of what even ones say about own features, if these count."""
-        if self._own is None or not self.use_own_features:
+        own = self._sampled_features()
+        if own is None:
             return True
-        own = self._own if self.sample is None else OwnFeatures(self._own.features.take(self.sample))
         known, kept = (own.information(winner.labels, even.shares.shape[1]) for winner in (even, uneven))
         return known < NOTHING or kept >= _INFORMED * known
 
-    def _settle(self, winner: _Winner, candidates: Labels, hops: NDArray[np.int64]) -> Settled:
+    def _settle(self, winner: _Winner, candidates: Candidates, used: list[int]) -> Settled:
         """The clusters of all nodes by the last step."""
-        indices = _indices(winner.labels, candidates, winner.shares.shape[1])
-        means = [float(indices[hops == hop].mean()) if hop in hops else 0.0 for hop in self.hops]
+        indices = _indices(winner.labels, candidates.labels, winner.shares.shape[1])
+        of_hop = {hop: indices[candidates.hops == hop] for hop in used}
         sampled = SampledNodes(
             winner.shares,
-            [directions.rows for directions in self.hops.values()],
-            [max(mean, 0.0) ** _POWER for mean in means],
+            [self.hops[hop].rows for hop in used],
+            [max(float(values.mean()), 0.0) ** _POWER if len(values) else 0.0 for values in of_hop.values()],
             self._edges,
         )
         others = None
         if self.sample is not None:
-            others = OtherNodes(self.sample, list(self._all_rows.values()), self._allocate)
+            others = OtherNodes(self.sample, [self._all_rows[hop] for hop in used], self._allocate)
         return settle(sampled, others, self._own if self.use_own_features else None)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
-from nafs.clustering.consensus import SAMPLE, ClusterSearch, sample_size, search_nbytes
+from nafs.clustering.consensus import SAMPLE, ClusterSearch, Sweep, sample_size, search_nbytes
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
@@ -24,7 +24,8 @@ from nafs.smoothing.method import AUTO
 LIBRARIES = 96 << 20  # bytes of scikit-learn and linear algebra beyond those of every command
 COLUMNS = 256  # leading directions of the features
 _KEPT = 1 << 22  # values of directions that are kept for the embedding, which usually needs the same ones
-HOPS = LADDER[: LADDER.index(20) + 1]  # more hops add only candidates that are outvoted
+HOPS = LADDER[: LADDER.index(20) + 1]
+FURTHER = LADDER[len(HOPS) :]  # tried if clusters get better up to the last of the others
 
 
 def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
@@ -32,7 +33,7 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
     limit = question.resources.limit
-    needed = search_nbytes(graph.n_nodes, most, len(HOPS), sample=sample, in_files=limit is not None)
+    needed = search_nbytes(graph.n_nodes, most, len(LADDER), sample=sample, in_files=limit is not None)
     needed += LIBRARIES if program_bytes(limit) else 0
     count = NUMBERS[-1] if most is None else most
     compared = sample_size(count, sample)
@@ -48,11 +49,16 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     narrow = prepared if directions is None else projected(prepared, directions)
     if graph.n_nodes > LARGE:
         question = question.with_two_r()
-    sweep = question.sweep(graph, narrow, HOPS, held=needed)
     allocate = np.empty if limit is None else scratch_in(None)
+
+    def further() -> Sweep:
+        again = prepared if directions is None else projected(prepared, directions)
+        return question.sweep(graph, again, FURTHER, held=needed)
+
     search = ClusterSearch(
-        sweep,
+        question.sweep(graph, narrow, HOPS, held=needed),
         most,
+        further=further,
         graph=graph,
         features=prepared,
         sample=sample,

@@ -1,0 +1,90 @@
+"""Candidates: partitions of one sample by all heads at several numbers of hops, and how many hops suit it.
+
+Twenty hops suit most graphs: more blur the clusters. But where nodes have few edges, as in hierarchies and
+networks of terms, twenty hops hardly reach from one end of a class to the other. What clusters say about the
+edges rises with the hops everywhere; what they say about the features before smoothing falls once smoothing
+mixes clusters. The product of both therefore peaks where smoothing should stop.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nafs.clustering.edges import Edges
+from nafs.clustering.measures import mutual_information
+from nafs.clustering.own_features import OwnFeatures
+
+RISING = 1.03  # rise of the rating over the last four numbers of hops from which on more hops are tried
+BETTER = 1.02  # factor by which the rating must be higher with more hops than usual to use them
+GOOD = 0.9  # part of the best rating that numbers of hops must have to be used, if more are than usual
+LEAST = 3  # numbers of hops used, at least
+
+Labels = NDArray[np.int64]
+Ratings = dict[int, float]
+
+
+class Candidates(NamedTuple):
+    """Partitions, shape (count, nodes), with the number of hops and the head of each."""
+
+    labels: Labels
+    hops: NDArray[np.int64]
+    heads: NDArray[np.str_]
+
+    def where(self, chosen: NDArray[np.bool_]) -> Candidates:
+        """Some of the candidates."""
+        return Candidates(self.labels[chosen], self.hops[chosen], self.heads[chosen])
+
+    def and_those(self, others: Candidates) -> Candidates:
+        """These candidates and others."""
+        labels, hops, heads = (np.concatenate(pair) for pair in zip(self, others, strict=True))
+        return Candidates(labels, hops, heads)
+
+
+def rate_hops(candidates: Candidates, n_clusters: int, edges: Edges, own: OwnFeatures | None) -> Ratings:
+    """For each number of hops: what clusters say about edges times what they say about features.
+
+    Both are mutual information, averaged over all heads but ``absorbed``; without ``own``, only edges count.
+    """
+    ratings: Ratings = {}
+    for hop in dict.fromkeys(candidates.hops.tolist()):
+        values = []
+        for labels in candidates.labels[(candidates.hops == hop) & (candidates.heads != "absorbed")]:
+            value = mutual_information(edges.table(labels, n_clusters))
+            values.append(value if own is None else value * own.information(labels, n_clusters))
+        ratings[hop] = float(np.mean(values)) if values else 0.0
+    return ratings
+
+
+def is_rising(ratings: Ratings) -> bool:
+    """Whether the last two numbers of hops are clearly better than the two before.
+
+    Examples
+    --------
+    >>> from nafs.clustering.candidates import is_rising
+    >>> is_rising({8: 1.0, 11: 1.1, 15: 1.2, 20: 1.3}), is_rising({8: 1.3, 11: 1.2, 15: 1.2, 20: 1.3})
+    (True, False)
+    """
+    values = list(ratings.values())
+    return len(values) >= 4 and sum(values[-2:]) > RISING * sum(values[-4:-2])
+
+
+def choose_hops(ratings: Ratings, usual: int) -> list[int]:
+    """The numbers of hops to use: the usual ones, unless more hops are clearly better.
+
+    Examples
+    --------
+    >>> from nafs.clustering.candidates import choose_hops
+    >>> choose_hops({8: 0.7, 15: 0.8, 20: 0.95, 30: 1.0, 45: 1.1, 60: 1.1}, usual=20)
+    [30, 45, 60]
+    >>> choose_hops({8: 0.9, 15: 1.0, 20: 1.0, 30: 1.0}, usual=20)
+    [8, 15, 20]
+    """
+    fewer = {hop: rating for hop, rating in ratings.items() if hop <= usual}
+    best = max(ratings.values())
+    if best <= BETTER * max(fewer.values(), default=0.0):
+        return list(fewer)
+    enough = sorted(ratings.values(), reverse=True)[:LEAST][-1]
+    return [hop for hop, rating in ratings.items() if rating >= min(GOOD * best, enough)]
