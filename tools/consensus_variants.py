@@ -8,7 +8,7 @@ measured a second time with as many random edges again as they have edges.
 
 Measured graphs are kept in docs/data/consensus_variants.json: delete the file to measure them again. The
 tables are written into docs/quality.md. Scores are means of ACC, NMI and ARI in percent. The unseen graphs
-need the packages that tools/unseen_graphs.py names, and are left out without them.
+need the packages that tools/text_networks.py names, and are left out without them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ import numpy as np
 import scipy.sparse as sp
 from kept import DOCS, measure_missing
 from numpy.typing import NDArray
-from unseen_graphs import GRAPHS, graph_of
+from text_networks import CHECKED, GRAPHS, HIERARCHIES, UNSEEN, graph_of
 
 from nafs import Graph
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
-from nafs.clustering.consensus import _POWER, _RELATED, _UNRELATED, _Winner
+from nafs.clustering.ballot import POWER, RELATED, UNRELATED, Winner, prefers_uneven
+from nafs.clustering.candidates import Candidates
 from nafs.clustering.edges import Edges, Table, assortativity_of, modularity_of
 from nafs.clustering.heads import ALL_HEADS
 from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture, log_votes
@@ -44,7 +45,7 @@ AUTO = "auto"
 Labels = NDArray[np.int64]
 Matrix = NDArray[Any]
 Scores = dict[str, list[float]]
-Beats = Callable[[_Winner, _Winner, float], bool]
+Beats = Callable[[Winner, Winner, float], bool]
 
 
 def planted(sizes: list[int], inside: float, outside: float, signal: float, seed: int) -> Graph:
@@ -64,7 +65,8 @@ PLANTED: dict[str, Callable[[], Graph]] = {
     "planted: four, clear": partial(planted, [250] * 4, 0.03, 0.012, 0.8, 0),
 }
 NOISY = " and random edges"
-REAL = {**HALVES, "unseen": tuple(GRAPHS)}
+TEXTS = {"unseen": tuple(UNSEEN), "hierarchies": tuple(HIERARCHIES), "checked": tuple(CHECKED)}
+REAL = {**HALVES, **TEXTS}
 GROUPS = {
     **REAL,
     "planted": tuple(PLANTED),
@@ -102,48 +104,48 @@ class Vote:
     """
 
     search: ClusterSearch
-    candidates: Labels
-    hops: NDArray[np.int64]
-    heads: NDArray[np.str_]
+    candidates: Candidates
     count: int
     rating: Callable[[Table], float] = mutual_information
-    power: float = _POWER
+    power: float = POWER
     beats: Beats | None = None
 
     @cached_property
-    def winner(self) -> _Winner:
+    def winner(self) -> Winner:
         """The winner of the even or of the uneven vote, as in :mod:`nafs.clustering.consensus`."""
         even, uneven = (
-            self._winner(self.candidates[group])
-            for group in (self.heads != "absorbed", self.heads == "absorbed")
+            self._winner(self.candidates.labels[group])
+            for group in (self.candidates.heads != "absorbed", self.candidates.heads == "absorbed")
         )
-        others = self.candidates[self.heads != "absorbed"]
+        others = self.candidates.labels[self.candidates.heads != "absorbed"]
         if self.beats is None:
-            return uneven if self.search._prefers(uneven, even, others) else even
+            return uneven if prefers_uneven(uneven, even, others, self.own) else even
         resemblance = float(np.mean([rand_index(uneven.labels, other, self.count) for other in others]))
         return uneven if self.beats(uneven, even, resemblance) else even
 
-    def _winner(self, candidates: Labels) -> _Winner:
+    def _winner(self, candidates: Labels) -> Winner:
         edges = self.search._edges
         assert edges is not None
         mean = (pairwise_agreement(candidates, self.count).sum(axis=1) - 1) / (len(candidates) - 1)
         ratings = [self.rating(edges.table(labels, self.count)) for labels in candidates]
-        quality = np.maximum(mean, 1e-9) * np.maximum(ratings, _UNRELATED)
+        quality = np.maximum(mean, 1e-9) * np.maximum(ratings, UNRELATED)
         weights = (quality / quality.max()) ** self.power
         shares = vote(candidates, weights, candidates[int(quality.argmax())], self.count)
         labels = shares.argmax(axis=1)
         together = float(np.mean([rand_index(labels, other, self.count) for other in candidates]))
         table = edges.table(labels, self.count)
-        return _Winner(shares, together, assortativity_of(table), modularity_of(table))
+        return Winner(shares, together, assortativity_of(table), modularity_of(table))
 
     @cached_property
     def sampled(self) -> SampledNodes:
         """What the last step starts from."""
-        indices = np.array([rand_index(self.winner.labels, other, self.count) for other in self.candidates])
-        means = [float(indices[self.hops == hop].mean()) for hop in self.search.hops]
-        rows = [directions.rows for directions in self.search.hops.values()]
+        labels, hops, _ = self.candidates
+        indices = np.array([rand_index(self.winner.labels, other, self.count) for other in labels])
+        used = sorted(set(hops.tolist()))
+        means = [float(indices[hops == hop].mean()) for hop in used]
+        rows = [self.search.hops[hop].rows for hop in used]
         return SampledNodes(
-            self.winner.shares, rows, [max(mean, 0) ** _POWER for mean in means], self.search._edges
+            self.winner.shares, rows, [max(mean, 0) ** POWER for mean in means], self.search._edges
         )
 
     @cached_property
@@ -176,20 +178,20 @@ def refined(votes: Vote, scores: Matrix) -> Labels:
     return np.asarray((scores if votes.own is None else votes.own.refine(scores)).argmax(axis=0))
 
 
-def never(_uneven: _Winner, _even: _Winner, _resemblance: float) -> bool:
+def never(_uneven: Winner, _even: Winner, _resemblance: float) -> bool:
     """Uneven clusters are not used."""
     return False
 
 
-def outliers(uneven: _Winner, even: _Winner, _resemblance: float) -> bool:
+def outliers(uneven: Winner, even: Winner, _resemblance: float) -> bool:
     """Uneven clusters need not resemble the others."""
     return uneven.beats(even, 1.0)
 
 
-def hardly(uneven: _Winner, even: _Winner, resemblance: float) -> bool:
+def hardly(uneven: Winner, even: Winner, resemblance: float) -> bool:
     """Uneven clusters need not fit the edges clearly better, only as well."""
     fits = uneven.agreement >= even.agreement and uneven.assortativity >= even.assortativity
-    return fits and uneven.stability > even.stability and resemblance >= _RELATED * even.agreement
+    return fits and uneven.stability > even.stability and resemblance >= RELATED * even.agreement
 
 
 VOTES: dict[str, dict[str, Any]] = {
@@ -200,7 +202,7 @@ VOTES: dict[str, dict[str, Any]] = {
     "votes: square instead of fourth power": {"power": 2},
     "votes: eighth power": {"power": 8},
     "uneven clusters never": {"beats": never},
-    "uneven clusters need not tell features": {"beats": _Winner.beats},
+    "uneven clusters need not tell features": {"beats": Winner.beats},
     "uneven clusters need not resemble the others": {"beats": outliers},
     "uneven clusters need not fit edges clearly better": {"beats": hardly},
 }
@@ -240,15 +242,14 @@ def measure(name: str) -> Scores:
         truth = graph.labels.codes[search.sample]
         known = truth >= 0
         candidates = search.candidates(count)
-        results = {title: auto(Vote(search, *candidates, count, **rule)) for title, rule in VOTES.items()}
-        votes = Vote(search, *candidates, count)
+        results = {title: auto(Vote(search, candidates, count, **rule)) for title, rule in VOTES.items()}
+        votes = Vote(search, candidates, count)
         results |= {title: last_step(votes) for title, last_step in LAST_STEPS.items()}
         for head in [head for head in ALL_HEADS if head != "absorbed"]:
-            others = votes.heads != head
-            fewer = replace(
-                votes, candidates=votes.candidates[others], hops=votes.hops[others], heads=votes.heads[others]
-            )
+            fewer = replace(votes, candidates=candidates.where(candidates.heads != head))
             results[f"without the head {head}"] = auto(fewer)
+        search._further = None
+        results["20 hops at most"] = auto(Vote(search, search.candidates(count), count))
         for title, labels in results.items():
             measures = agreement(truth[known], labels[known])
             score = 100 * float(np.mean([measures[metric] for metric in ("ACC", "NMI", "ARI")]))

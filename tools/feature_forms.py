@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from consensus_variants import MOST, SHARE
 from kept import DOCS, measure_missing
 from sklearn.decomposition import PCA
-from unseen_graphs import GRAPHS, graph_of
+from text_networks import UNSEEN, graph_of
 
 from nafs import Graph
 from nafs.clustering import agreement
@@ -51,7 +51,7 @@ def forms(graph: Graph) -> Iterator[tuple[str, Graph, str]]:
 
 def measure(name: str) -> dict[str, float]:
     """The score of each form."""
-    plain = graph_of(GRAPHS[name]()) if name in GRAPHS else data_of(name).graph
+    plain = graph_of(UNSEEN[name]()) if name in UNSEEN else data_of(name).graph
     scores: dict[str, float] = {}
     for title, graph, kind in forms(plain):
         assert graph.labels is not None
@@ -70,7 +70,7 @@ def measure(name: str) -> dict[str, float]:
 
 def main() -> None:
     """Measure the graphs that are missing, and write the table."""
-    names = [*present([name for half in HALVES.values() for name in half if name != "digits"]), *GRAPHS]
+    names = [*present([name for half in HALVES.values() for name in half if name != "digits"]), *UNSEEN]
     measured = measure_missing("feature_forms", names, measure)
     titles = list(next(iter(measured.values())))
     rows = [[name, *(f"{scores[title]:.1f}" for title in titles)] for name, scores in measured.items()]

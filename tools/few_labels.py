@@ -5,7 +5,7 @@
 For each graph, 5 and 20 nodes of each class are drawn five times; all others are predicted. The last column
 is what `nafs classify` does. Measured graphs are kept in docs/data/few_labels.json: delete it to measure
 them again. The table is written into docs/quality.md. The last five graphs need the packages that
-tools/unseen_graphs.py names, and are left out without them.
+tools/text_networks.py names, and are left out without them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from kept import DOCS, measure_missing
 from numpy.typing import NDArray
-from unseen_graphs import GRAPHS, graph_of
+from text_networks import UNSEEN, graph_of
 
 from nafs import embed
 from nafs._support.blas import one_blas_thread
@@ -41,7 +41,7 @@ def predicted(
 @one_blas_thread()
 def measure(name: str) -> dict[str, list[list[float]]]:
     """For each number of labels and each draw, the accuracy of each way in percent."""
-    graph = graph_of(GRAPHS[name]()) if name in GRAPHS else data_of(name).graph
+    graph = graph_of(UNSEEN[name]()) if name in UNSEEN else data_of(name).graph
     assert graph.labels is not None
     codes = graph.labels.codes
     known = np.flatnonzero(codes >= 0)
@@ -84,7 +84,7 @@ def table(measured: dict[str, dict[str, list[list[float]]]]) -> list[str]:
 
 def main() -> None:
     """Measure graphs that are missing, and write the table."""
-    names = [*present([name for half in HALVES.values() for name in half]), *GRAPHS]
+    names = [*present([name for half in HALVES.values() for name in half]), *UNSEEN]
     measured = measure_missing("few_labels", names, measure)
     page = DOCS / "quality.md"
     page.write_text(fill(page.read_text(encoding="utf-8"), {"few-labels": table(measured)}), encoding="utf-8")

@@ -9,7 +9,6 @@ from nafs import Graph, embed
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
 from nafs.clustering.chance import cloud_like
-from nafs.clustering.consensus import _Winner
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, assortativity_of, merge_clusters, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, partitions
@@ -17,7 +16,7 @@ from nafs.clustering.joint_mixture import fit_joint_mixture
 from nafs.clustering.measures import modularity, mutual_information
 from nafs.clustering.number import choose_number
 from nafs.datasets import contextual_sbm, erdos_renyi, load_dataset
-from nafs.graph import read_adjacency, read_features
+from nafs.graph import read_adjacency
 from nafs.pipeline import Job, Settings, search_clusters
 
 
@@ -71,35 +70,6 @@ def test_divided_votes_are_settled_by_the_embeddings_that_count():
     certain = np.setdiff1d(np.arange(300), divided)
     assert (misled[certain] == truth[certain]).mean() > 0.99  # the votes hold where they are not divided
     assert (misled[divided] == truth[divided]).mean() < 0.6
-
-
-def test_uneven_clusters_are_used_only_if_nothing_speaks_against_them():
-    def winner(agreement, assortativity, modularity):
-        return _Winner(np.eye(2), agreement, assortativity, modularity)
-
-    even = winner(0.6, 0.8, 0.5)
-    assert winner(0.7, 0.9, 0.5).beats(even, 0.5)
-    assert not winner(0.7, 0.9, 0.4).beats(even, 0.5)  # less stable
-    assert not winner(0.5, 0.9, 0.9).beats(even, 0.5)  # less agreement
-    assert not winner(0.7, 0.7, 0.5).beats(even, 0.5)  # more edges between clusters
-    assert not winner(0.7, 0.81, 0.5).beats(even, 0.5)  # hardly fewer edges between clusters
-    assert not winner(0.7, 0.9, 0.5).beats(even, 0.3)  # unlike all other candidates
-    assert not winner(0.2, 0.1, 0.1).beats(winner(0.5, -0.03, -0.01), 0.5)
-
-
-def test_uneven_clusters_must_say_what_even_ones_say_about_own_features():
-    topics = np.repeat(np.arange(4), 25)
-    words = read_features(np.eye(4)[topics])
-    points = np.random.default_rng(0).standard_normal((100, 6))
-    search = ClusterSearch([(1, points)], 4, features=words)
-    even = _Winner(np.eye(4)[topics], 0.6, 0.8, 0.5)
-    lumped = _Winner(np.eye(4)[np.maximum(topics, 1)], 0.7, 0.9, 0.5)  # two topics in one cluster
-    close = np.array([lumped.labels])
-    for search.use_own_features in (True, False):
-        assert search._prefers(lumped, even, close) != search.use_own_features
-    assert search._prefers(even._replace(agreement=0.7, assortativity=0.9), even, close)
-    same = ClusterSearch([(1, points)], 4, features=read_features(np.ones((100, 4))))
-    assert same._prefers(lumped, even, close)  # features that are the same everywhere have no say
 
 
 @pytest.mark.parametrize("head", ALL_HEADS)

@@ -2,17 +2,10 @@
 
 Candidates come from every head at every number of hops of one sweep. None of them is right everywhere, and
 no criterion that is computed from the graph alone picks the right one. But wrong partitions are wrong in
-different ways. Each candidate therefore votes with a weight: its mean agreement (adjusted Rand index) with
-all others times its information about the edges (see
-:func:`nafs.clustering.measures.mutual_information`), to the fourth power.
-
-Most heads split a group that holds half of the graph, and would outvote those that do not. If there are
-several numbers of hops, the candidates of the head ``absorbed``, which can leave such a group whole,
-therefore vote separately. The winner of that vote is used if its agreement times its modularity, the
-criterion for the number of clusters, is higher than in the other vote, its assortativity is clearly higher,
-and its agreement is not lower. It must also resemble what the other heads find, and say nearly as much about
-the features before smoothing: candidates of one head can agree on clusters that have little to do with those
-of all others, and edges can prefer them by chance.
+different ways. Each candidate therefore votes, with a weight by how much it agrees with the others and what
+it says about the edges. Most heads split a group that holds half of the graph, and would outvote those that
+do not. If there are several numbers of hops, the candidates of the head ``absorbed``, which can leave such a
+group whole, therefore vote separately (see :mod:`nafs.clustering.ballot`).
 
 The last step fits a mixture to the embeddings of all numbers of hops together and hears each node's own
 features (see :mod:`nafs.clustering.last_step`). A number of hops counts by the agreement of its candidates
@@ -21,8 +14,8 @@ with the winner, again to the fourth power.
 If clusters get better up to the largest number of hops, larger ones are tried as well (see
 :mod:`nafs.clustering.candidates`).
 
-For large graphs, candidates are partitions of a sample of the nodes, and the last step assigns the other
-nodes, without votes. Half of the sample are neighbors of the other half, so that the sample has enough edges.
+For large graphs, candidates are partitions of a sample of the nodes (see :mod:`nafs.clustering.sample`), and
+the last step assigns the other nodes, without votes.
 """
 
 from __future__ import annotations
@@ -30,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,58 +31,26 @@ from numpy.typing import NDArray
 from nafs._support.blas import one_blas_thread
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
-from nafs.clustering.agreement import overlaps, pairwise_agreement, rand_index, vote
+from nafs.clustering.agreement import overlaps
+from nafs.clustering.ballot import POWER, Winner, hold_vote, indices_with, prefers_uneven
 from nafs.clustering.candidates import Candidates, choose_hops, is_rising, rate_hops
 from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
-from nafs.clustering.edges import Edges, assortativity_of, modularity_of
+from nafs.clustering.edges import Edges
 from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
 from nafs.clustering.joint_mixture import columns_for
-from nafs.clustering.last_step import NOTHING, OtherNodes, SampledNodes, Settled, settle
-from nafs.clustering.measures import mutual_information
+from nafs.clustering.last_step import OtherNodes, SampledNodes, Settled, settle
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
 from nafs.clustering.own_features import OwnFeatures
 from nafs.clustering.result import AGREES, Clustering
+from nafs.clustering.sample import SAMPLE, draw, sample_size
 from nafs.graph import Adjacency, Features
 
-SAMPLE = 5000  # nodes whose partitions are compared
 _FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
-_POWER = 4  # exponent of agreement and information in weights of votes, and of agreement in those of hops
-_CLEARLY = 0.025  # rise in assortativity that uneven clusters must bring
-_RELATED = 0.7  # part of the agreement in the other vote that uneven clusters must have with its candidates
-_INFORMED = 0.85  # part of what even clusters say about own features that uneven ones must keep
-_UNRELATED = 0.1  # information about edges below which they are assumed to say nothing about clusters
 _BLOCK = 1 << 14  # rows multiplied at a time
 
 Sweep = Iterable[tuple[int, NDArray[Any]]]
-
-
-class _Winner(NamedTuple):
-    """The result of a vote, and how well the candidates and the edges fit it."""
-
-    shares: NDArray[np.float64]
-    agreement: float
-    assortativity: float = 1.0
-    modularity: float = 1.0
-
-    @property
-    def labels(self) -> Labels:
-        """The cluster with the most votes at each node."""
-        return np.asarray(self.shares.argmax(axis=1))
-
-    @property
-    def stability(self) -> float:
-        """Agreement times modularity."""
-        return self.agreement * self.modularity
-
-    def beats(self, other: _Winner, resemblance: float) -> bool:
-        """Whether it is more stable, fits the edges clearly better, agrees as much, and is no outlier.
-
-        ``resemblance`` is its agreement with the candidates of the other vote.
-        """
-        fits = self.agreement >= other.agreement and self.assortativity >= other.assortativity + _CLEARLY
-        return fits and self.stability > other.stability and resemblance >= _RELATED * other.agreement
 
 
 class ClusterSearch:
@@ -168,7 +129,7 @@ class ClusterSearch:
 
         def start(n_nodes: int) -> None:
             self.n_nodes = n_nodes
-            self.sample = _draw(n_nodes, sample_size(self._most, sample), graph, sample_seed)
+            self.sample = draw(n_nodes, sample_size(self._most, sample), graph, sample_seed)
             self._edges = None if graph is None else Edges.among(graph, self.sample)
 
         self._read(sweep, start)
@@ -281,15 +242,16 @@ class ClusterSearch:
         if uneven.all():
             uneven = np.zeros_like(uneven)
         even = candidates.labels[~uneven]
-        winner = self._vote(even, n_clusters)
+        winner = hold_vote(even, n_clusters, self._edges, weigh=self.weigh_by_edges)
         preferred = False
         if uneven.any():
-            other = self._vote(candidates.labels[uneven], n_clusters)
-            preferred = self._prefers(other, winner, even)
+            votes = candidates.labels[uneven]
+            other = hold_vote(votes, n_clusters, self._edges, weigh=self.weigh_by_edges)
+            preferred = prefers_uneven(other, winner, even, self._sampled_features())
             winner = other if preferred else winner
         labels, moved, own_features_first = self._settle(winner, candidates, used)
         sampled = labels if self.sample is None else labels[self.sample]
-        indices = _indices(sampled, candidates.labels, n_clusters)
+        indices = indices_with(sampled, candidates.labels, n_clusters)
         curve = {hop: float(indices[candidates.hops == hop].mean()) for hop in used if hop in candidates.hops}
         best = max(curve, key=lambda hop: curve[hop])
         agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
@@ -381,56 +343,20 @@ class ClusterSearch:
         labels, counts, heads = (np.array(values) for values in zip(*rows, strict=True))
         return Candidates(labels, counts, heads)
 
-    def _vote(self, candidates: Labels, n_clusters: int) -> _Winner:
-        """The vote of the candidates, weighted by agreement and, if there are edges, by how they fit them."""
-        mean = pairwise_agreement(candidates, n_clusters).sum(axis=1) - 1
-        quality = np.maximum(mean / max(1, len(candidates) - 1), 1e-9)
-        edges = self._edges
-        if edges is not None and self.weigh_by_edges:
-            tables = (edges.table(candidate, n_clusters) for candidate in candidates)
-            quality *= np.maximum([mutual_information(table) for table in tables], _UNRELATED)
-        weights = (quality / quality.max()) ** _POWER
-        shares = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
-        labels = shares.argmax(axis=1)
-        agreement = float(_indices(labels, candidates, n_clusters).mean())
-        if edges is None:
-            return _Winner(shares, agreement)
-        table = edges.table(labels, n_clusters)
-        return _Winner(shares, agreement, assortativity_of(table), modularity_of(table))
-
-    def _prefers(self, uneven: _Winner, even: _Winner, even_candidates: Labels) -> bool:
-        """Whether the winner of the vote on uneven clusters is used."""
-        count = even.shares.shape[1]
-        resemblance = float(_indices(uneven.labels, even_candidates, count).mean())
-        return uneven.beats(even, resemblance) and self._tells_features(uneven, even)
-
-    def _tells_features(self, uneven: _Winner, even: _Winner) -> bool:
-        """Whether uneven clusters keep most of what even ones say about own features, if these count."""
-        own = self._sampled_features()
-        if own is None:
-            return True
-        known, kept = (own.information(winner.labels, even.shares.shape[1]) for winner in (even, uneven))
-        return known < NOTHING or kept >= _INFORMED * known
-
-    def _settle(self, winner: _Winner, candidates: Candidates, used: list[int]) -> Settled:
+    def _settle(self, winner: Winner, candidates: Candidates, used: list[int]) -> Settled:
         """The clusters of all nodes by the last step."""
-        indices = _indices(winner.labels, candidates.labels, winner.shares.shape[1])
+        indices = indices_with(winner.labels, candidates.labels, winner.shares.shape[1])
         of_hop = {hop: indices[candidates.hops == hop] for hop in used}
         sampled = SampledNodes(
             winner.shares,
             [self.hops[hop].rows for hop in used],
-            [max(float(values.mean()), 0.0) ** _POWER if len(values) else 0.0 for values in of_hop.values()],
+            [max(float(values.mean()), 0.0) ** POWER if len(values) else 0.0 for values in of_hop.values()],
             self._edges,
         )
         others = None
         if self.sample is not None:
             others = OtherNodes(self.sample, [self._all_rows[hop] for hop in used], self._allocate)
         return settle(sampled, others, self._own if self.use_own_features else None)
-
-
-def _indices(labels: Labels, candidates: Labels, n_clusters: int) -> NDArray[np.float64]:
-    """The adjusted Rand index of each candidate with the labels."""
-    return np.array([rand_index(labels, candidate, n_clusters) for candidate in candidates])
 
 
 def _with_constant(column: NDArray[Any]) -> NDArray[Any]:
@@ -444,28 +370,6 @@ def _are(number: int) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def sample_size(n_clusters: int, at_least: int = SAMPLE) -> int:
-    """How many nodes' partitions are compared in a large graph."""
-    return max(at_least, 10 * n_clusters)
-
-
-def _draw(n_nodes: int, size: int, graph: Adjacency | None, seed: int) -> NDArray[np.int64] | None:
-    """Nodes to compare partitions on; ``None`` for all. With a graph, each is followed by a neighbor."""
-    if n_nodes <= size:
-        return None
-    rng = np.random.default_rng(seed)
-    if graph is None:
-        return np.sort(rng.choice(n_nodes, size, replace=False))
-    nodes = rng.choice(n_nodes, size, replace=False)
-    neighbors, degrees = nodes.copy(), np.diff(graph.indptr)[nodes]
-    linked = degrees > 0
-    steps = (rng.random(size) * degrees).astype(np.int64)
-    neighbors[linked] = graph.indices[(graph.indptr[nodes] + steps)[linked]]
-    drawn = np.column_stack([nodes, neighbors]).ravel()
-    _, first = np.unique(drawn, return_index=True)
-    return np.asarray(drawn[np.sort(first)][:size], np.int64)
 
 
 def search_nbytes(

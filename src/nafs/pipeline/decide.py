@@ -10,7 +10,7 @@ from nafs._support.blas import one_blas_thread
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.errors import MemoryLimitError
 from nafs.clustering import ClusterSearch
-from nafs.clustering.consensus import SAMPLE
+from nafs.clustering.sample import SAMPLE
 from nafs.engines.base import FeatureSize, Plan, Problem
 from nafs.engines.choice import choose_plan
 from nafs.graph import Adjacency, Features

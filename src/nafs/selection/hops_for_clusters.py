@@ -13,9 +13,10 @@ import numpy as np
 
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
-from nafs.clustering.consensus import SAMPLE, ClusterSearch, Sweep, sample_size, search_nbytes
+from nafs.clustering.consensus import ClusterSearch, Sweep, search_nbytes
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
+from nafs.clustering.sample import SAMPLE, sample_size
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import find_directions, projected
