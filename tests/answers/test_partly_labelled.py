@@ -146,6 +146,7 @@ def test_a_source_without_a_clear_gain_is_left_out():
     logits = (regressions[1.0] / fit.temperature + np.eye(3)[places]) / fit.mixture_temperature
     expected = (logits + np.eye(3)[places]) / fit.own_temperature
     np.testing.assert_allclose(held_out.by(fit), expected)
+    np.testing.assert_array_equal(held_out._replace(rows=np.arange(9, 30)).by(fit), held_out.by(fit)[9:30])
 
 
 def test_labels_do_not_judge_what_they_have_chosen():

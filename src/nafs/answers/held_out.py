@@ -19,15 +19,14 @@ the standard error of that gain.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.answers.sources import Sources, logits_of, softmax
+from nafs.answers.sources import Sources, few_labels_expected, fit_regression, logits_of, softmax
 from nafs.clustering.own_features import OwnFeatures
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0, 1000.0)  # C of the logistic regression
@@ -67,7 +66,7 @@ class _HeldOut(NamedTuple):
 
     ``places`` has their classes, and ``unknowable`` the share of labels that say nothing. ``regressions`` has
     the logits for each strength, ``logs`` those of the mixture, and ``evidence`` those of own features for
-    each weight, already multiplied by it.
+    each weight, already multiplied by it. ``rows`` are the nodes that are looked at.
     """
 
     places: NDArray[Any]
@@ -75,63 +74,66 @@ class _HeldOut(NamedTuple):
     regressions: dict[float, NDArray[np.float64]]
     logs: NDArray[np.float64] | None = None
     evidence: dict[float, NDArray[np.float64]] = {}  # noqa: RUF012  (never changed)
-
-    def of(self, rows: NDArray[Any]) -> _HeldOut:
-        """Some of the nodes."""
-        return _HeldOut(
-            self.places[rows],
-            self.unknowable,
-            {strength: logits[rows] for strength, logits in self.regressions.items()},
-            None if self.logs is None else self.logs[rows],
-            {weight: logits[rows] for weight, logits in self.evidence.items()},
-        )
+    rows: NDArray[Any] | slice = slice(None)
 
     def choose(self) -> Fit:
         """What makes the labels likeliest, one choice after the other."""
-        strength = min(self.regressions, key=lambda each: _log_loss(self.regressions[each], self.places))
-        fit = Fit(strength, self._calibrate(self.regressions[strength])[1])
+        losses = {
+            strength: _log_loss(logits[self.rows], self._labels)
+            for strength, logits in self.regressions.items()
+        }
+        strength = min(losses, key=lambda each: losses[each])
+        fit = Fit(strength, self._calibrate(self.regressions[strength][self.rows])[1])
         logits = self.by(fit)
         if self.logs is not None:
-            weighed = {weight: logits + weight * self.logs for weight in MIXTURE_WEIGHTS}
-            chosen = self._best(logits, weighed)
+            logs = self.logs[self.rows]
+            chosen = self._best(logits, MIXTURE_WEIGHTS, lambda weight: logits + weight * logs)
             if chosen is not None:
                 fit = fit._replace(mixture_weight=chosen[0], mixture_temperature=chosen[1])
                 logits = self.by(fit)
         if self.evidence:
-            weighed = {weight: logits + evidence for weight, evidence in self.evidence.items()}
-            chosen = self._best(logits, weighed)
+            weights = tuple(self.evidence)
+            chosen = self._best(logits, weights, lambda weight: logits + self.evidence[weight][self.rows])
             if chosen is not None:
                 fit = fit._replace(own_weight=chosen[0], own_temperature=chosen[1])
         return fit
 
     def by(self, fit: Fit) -> NDArray[np.float64]:
         """The logits that a choice leads to."""
-        logits = self.regressions[fit.strength] / fit.temperature
+        logits = self.regressions[fit.strength][self.rows] / fit.temperature
         if self.logs is not None and fit.mixture_weight:
-            logits = fit.with_mixture(logits, self.logs)
-        return (logits + self.evidence[fit.own_weight]) / fit.own_temperature if fit.own_weight else logits
+            logits = fit.with_mixture(logits, self.logs[self.rows])
+        if not fit.own_weight:
+            return logits
+        return (logits + self.evidence[fit.own_weight][self.rows]) / fit.own_temperature
+
+    @property
+    def _labels(self) -> NDArray[Any]:
+        return self.places[self.rows]
 
     def _calibrate(self, logits: NDArray[np.float64]) -> tuple[float, float]:
         """The smallest log-loss, and the temperature that has it."""
-        losses = [_log_loss(logits / value, self.places, self.unknowable) for value in _TEMPERATURES]
+        losses = [_log_loss(logits / value, self._labels, self.unknowable) for value in _TEMPERATURES]
         return min(losses), float(_TEMPERATURES[int(np.argmin(losses))])
 
     def _best(
-        self, before: NDArray[np.float64], logits: dict[float, NDArray[np.float64]]
+        self,
+        before: NDArray[np.float64],
+        weights: Sequence[float],
+        weighed: Callable[[float], NDArray[np.float64]],
     ) -> tuple[float, float] | None:
         """The weight whose logits make labels likeliest, with its temperature, if the gain is clear."""
-        _, temperature, weight = min((*self._calibrate(each), weight) for weight, each in logits.items())
-        gains = self._surprises(before) - self._surprises(logits[weight] / temperature)
+        _, temperature, weight = min((*self._calibrate(weighed(weight)), weight) for weight in weights)
+        gains = self._surprises(before) - self._surprises(weighed(weight) / temperature)
         return (weight, temperature) if gains.mean() > gains.std() / np.sqrt(len(gains)) else None
 
     def _surprises(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
-        own = softmax(logits)[np.arange(len(self.places)), self.places]
+        own = softmax(logits)[np.arange(len(logits)), self._labels]
         return np.asarray(-np.log(np.maximum(own, 1e-12)))
 
 
 def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], seed: int) -> Fit:
     """Choose by held-out predictions of the labelled nodes."""
-    from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold
 
@@ -144,15 +146,14 @@ def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], se
         return Fit()
     points, places = vectors.rows(nodes), np.searchsorted(classes, codes)
     folds = StratifiedKFold(min(FOLDS, int(counts.min())), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The number of unique classes")  # few labels are expected
+    with few_labels_expected():
         parts = list(folds.split(points, codes))
     shape = len(places), len(classes)
     held_out = _HeldOut(places, unknowable, {strength: np.empty(shape) for strength in STRENGTHS})
     models: dict[float, list[Any]] = {strength: [] for strength in STRENGTHS}
     for strength, logits in held_out.regressions.items():
         for train, test in parts:
-            model = LogisticRegression(C=strength, max_iter=1000).fit(points[train], places[train])
+            model = fit_regression(strength, points[train], places[train])
             logits[test] = logits_of(model, points[test])
             models[strength].append(model)
     mixtures = []
@@ -194,7 +195,7 @@ def _judged(held_out: _HeldOut, fit: Fit, tests: Sequence[NDArray[Any]]) -> NDAr
     logits = np.empty_like(held_out.regressions[fit.strength])
     for test in tests:
         others = np.setdiff1d(np.arange(len(logits)), test)
-        logits[test] = held_out.of(test).by(held_out.of(others).choose())
+        logits[test] = held_out._replace(rows=test).by(held_out._replace(rows=others).choose())
     return logits
 
 

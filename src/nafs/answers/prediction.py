@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs.answers.held_out import Fit
-from nafs.answers.sources import Sources, blocks_of, softmax
+from nafs.answers.sources import Sources, blocks_of, fit_regression, softmax
 from nafs.clustering.own_features import OwnFeatures
 
 
@@ -28,15 +28,14 @@ class Prediction:
     """
 
     def __init__(self, sources: Sources, nodes: NDArray[np.int64], places: NDArray[Any], fit: Fit) -> None:
-        from sklearn.linear_model import LogisticRegression
-
         self._sources, self._fit = sources, fit
         vectors, cloud, own = sources
         rows = vectors.rows(nodes)
-        self._regression = LogisticRegression(C=fit.strength, max_iter=1000).fit(rows, places)
+        self._regression = fit_regression(fit.strength, rows, places)
+        self._n_classes = int(places.max()) + 1
         self._mixture = None
         if cloud is not None and fit.mixture_weight:
-            self._mixture = cloud.fit(nodes, places, int(places.max()) + 1)
+            self._mixture = cloud.fit(nodes, places, self._n_classes)
         self._own, self._odds = None, np.empty(0, np.float32)
         if own is not None and fit.own_weight:
             self._own = OwnFeatures(own.features, fit.own_weight)
@@ -44,7 +43,7 @@ class Prediction:
 
     def blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Nodes, and the probabilities of the classes for each of them."""
-        for rows in blocks_of(self._sources.vectors.matrix):
+        for rows in blocks_of(self._sources.vectors.matrix, n_classes=self._n_classes):
             yield rows, self._block(rows)
 
     def _block(self, rows: slice) -> NDArray[np.float64]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,16 +16,28 @@ from nafs.clustering.own_features import OwnFeatures
 from nafs.graph import Features
 
 _VALUES = 1 << 22  # per block of rows
+_COPIES = 8  # of the scores of a block
 _SAMPLE = 20_000  # nodes without a label that are learned from
 _MOST_SHARES = 1 << 21  # probabilities of all classes that one mixture is fitted to
 _MANY_LABELS = 20_000  # from here on, nodes without a label add nothing
 
 
-def blocks_of(matrix: NDArray[Any], n_rows: int | None = None) -> list[slice]:
-    """Slices of all rows, or of a number of them, so that no copy of the whole matrix is made."""
+def blocks_of(matrix: NDArray[Any], n_rows: int | None = None, n_classes: int = 0) -> list[slice]:
+    """Slices of all rows, or of a number of them, so that no copy of the whole matrix is made.
+
+    If scores of some classes are computed for each row, they fit into a block as well, several times.
+    """
     n_rows = len(matrix) if n_rows is None else n_rows
-    step = max(1, _VALUES // max(1, matrix.shape[1]))
+    step = max(1, _VALUES // max(1, matrix.shape[1], _COPIES * n_classes))
     return [slice(top, min(top + step, n_rows)) for top in range(0, n_rows, step)]
+
+
+def classes_nbytes(n_nodes: int, n_labels: int, n_classes: int, width: int) -> int:
+    """Approximate bytes of predicting classes from vectors alone."""
+    block = 10 * min(_VALUES, n_nodes * max(width, _COPIES * n_classes))
+    labelled = 12 * n_labels * width  # their rows, and copies for each fold
+    held_out = 88 * n_labels * n_classes  # predictions for each strength of the regression, and copies
+    return block + labelled + max(held_out, 8 * n_nodes * n_classes)
 
 
 class Vectors(NamedTuple):
@@ -105,6 +120,22 @@ class Sources(NamedTuple):
     vectors: Vectors
     cloud: Cloud | None
     own: Own | None
+
+
+@contextmanager
+def few_labels_expected() -> Iterator[None]:
+    """Without scikit-learn's warning that there are many classes for so few labels."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        yield
+
+
+def fit_regression(strength: float, points: NDArray[Any], places: NDArray[Any]) -> Any:
+    """A logistic regression; a larger strength follows the labels more closely."""
+    from sklearn.linear_model import LogisticRegression
+
+    with few_labels_expected():
+        return LogisticRegression(C=strength, max_iter=1000).fit(points, places)
 
 
 def logits_of(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:

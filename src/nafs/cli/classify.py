@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
-
-from nafs._support.budget import left_now, parse_memory
+from nafs._support.budget import parse_memory
 from nafs._support.errors import InputError, Parameter
 from nafs.answers import width_for_classes
-from nafs.answers.partly_labelled import Cloud
-from nafs.answers.sources import cloud_nodes, learning_nodes
+from nafs.answers.room import check_room, what_fits
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions
 from nafs.cli.flags import command, flag
 from nafs.cli.options import (
-    LEARNING,
     OUTPUT,
-    SMALLEST,
     Force,
     TableFile,
     TablePrinting,
@@ -25,9 +20,7 @@ from nafs.cli.options import (
 )
 from nafs.cli.reading import Edges, Reading, read, say_if_structural, with_own_names
 from nafs.cli.similar import check_table_target, show_table
-from nafs.clustering.own_features import OwnFeatures
 from nafs.embedding import embed
-from nafs.graph import Graph
 from nafs.readers.summary import counted
 from nafs.selection.choice import Choice
 
@@ -73,16 +66,18 @@ def classify(
             ", or name a column of the features with ",
             Parameter("label_column"),
         )
+    limit = parse_memory(options.memory_limit)
     width: int | str = options.dim
     if width == "auto":
-        width, notes = width_for_classes(graph, parse_memory(options.memory_limit))
+        width, notes = width_for_classes(graph, limit)
         run.notes += notes
+    check_room(graph, width, limit, all_probabilities)
     say_if_structural(run, graph)
     with run.stage("embed"):
         embedding = embed(graph, **options.for_library(running, dim=width))
     run.notes += () if embedding.choice is None else _without_clusters(embedding.choice)
     with run.stage("classify"):
-        own_fits, cloud_fits = _fitting(graph, embedding.matrix.shape[1], parse_memory(options.memory_limit))
+        own_fits, cloud_fits = what_fits(graph, embedding.matrix.shape[1], limit)
         answer = embedding.classify(graph=graph if own_fits else None, unlabelled=cloud_fits)
     if not cloud_fits:
         run.notes += ("nodes without a label do not count: the memory limit is too low",)
@@ -91,23 +86,6 @@ def classify(
     run.notes += answer.notes
     table = with_own_names(run, answer.to_arrow(all_probabilities=all_probabilities), graph, reading, output)
     show_table(run, table, output, force=force)
-
-
-def _fitting(graph: Graph, width: int, limit: int | None) -> tuple[bool, bool]:
-    """Whether the limit leaves room for own features, and for a mixture of all nodes beside them."""
-    left, labels = left_now(limit), graph.labels
-    if left is None or labels is None:
-        return True, True
-    labelled, classes = np.flatnonzero(labels.known), len(labels.classes)
-    left -= LEARNING - SMALLEST + 64 * graph.n_nodes * classes  # scores and probabilities
-    features, own = graph.features, 0
-    if features is not None and OwnFeatures.can_use(features):
-        own = features.nbytes + OwnFeatures.nbytes(features, graph.n_nodes, classes)
-        own += 200 * len(labelled) * classes
-    nodes = cloud_nodes(learning_nodes(graph.n_nodes, labelled, 0), labelled, classes)
-    cloud = Cloud.nbytes(len(nodes), width, classes)
-    own_fits = own <= left
-    return own_fits, cloud + (own if own_fits else 0) <= left
 
 
 def _without_clusters(choice: Choice) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from nafs.clustering.edges import Edges
 from nafs.clustering.measures import mutual_information
 from nafs.clustering.own_features import OwnFeatures
 
-RISING = 1.03  # rise of the rating over the last four numbers of hops from which on more hops are tried
+COMPARED = 4  # the largest usual numbers of hops: are the last two rated higher than the two before?
+RISING = 1.03  # factor from which on they are, so that more hops are tried
 BETTER = 1.02  # factor by which the rating must be higher with more hops than usual to use them
 GOOD = 0.9  # part of the best rating that numbers of hops must have to be used, if more are than usual
 LEAST = 3  # numbers of hops used, at least
@@ -68,7 +69,8 @@ def is_rising(ratings: Ratings) -> bool:
     (True, False)
     """
     values = list(ratings.values())
-    return len(values) >= 4 and sum(values[-2:]) > RISING * sum(values[-4:-2])
+    half = COMPARED // 2
+    return len(values) >= COMPARED and sum(values[-half:]) > RISING * sum(values[-COMPARED:-half])
 
 
 def choose_hops(ratings: Ratings, usual: int) -> list[int]:

@@ -33,7 +33,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps
 from nafs.clustering.ballot import POWER, Winner, hold_vote, indices_with, prefers_uneven
-from nafs.clustering.candidates import Candidates, choose_hops, is_rising, rate_hops
+from nafs.clustering.candidates import COMPARED, Candidates, choose_hops, is_rising, rate_hops
 from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges
@@ -314,15 +314,14 @@ class ClusterSearch:
         if self._further is None or self._edges is None or not self.weigh_by_edges:
             return usual
         own = self._sampled_features()
-        ratings = rate_hops(usual, n_clusters, self._edges, own)
-        if not is_rising(ratings):
+        last = usual.where(np.isin(usual.hops, self._usual[-COMPARED:]))
+        if not is_rising(rate_hops(last, n_clusters, self._edges, own)):
             return usual
         if len(self.hops) == len(self._usual):
             self._read(self._further())
         further = [hop for hop in self.hops if hop not in self._usual]
-        more = self._partitions(further, n_clusters, rng)
-        ratings |= rate_hops(more, n_clusters, self._edges, own)
-        every = usual.and_those(more)
+        every = usual.and_those(self._partitions(further, n_clusters, rng))
+        ratings = rate_hops(every, n_clusters, self._edges, own)
         return every.where(np.isin(every.hops, choose_hops(ratings, self._usual[-1])))
 
     def _partitions(
