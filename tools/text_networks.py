@@ -45,7 +45,7 @@ LANGUAGES += ["ocaml", "perl", "php", "python", "ruby", "rust"]
 APPLICATIONS = ["editors", "education", "electronics", "games", "graphics", "mail", "math"]
 APPLICATIONS += ["net", "science", "sound", "text", "video", "web"]
 SYSTEM = ["admin", "comm", "database", "debug", "doc", "fonts", "gnome", "httpd", "kde", "kernel", "libdevel"]
-SYSTEM += ["libs", "oldlibs", "shells", "utils", "vcs", "web", "x11"]
+SYSTEM += ["libs", "oldlibs", "shells", "utils", "vcs", "x11"]
 THINGS = ["05", "06", "11", "12", "14", "19", "20", "21", "22", "23", "25", "28"]  # animals, artifacts, ...
 ABSTRACTIONS = ["04", "07", "08", "09", "10", "13", "15", "18", "24", "26", "27"]  # acts, attributes, ...
 
@@ -69,7 +69,7 @@ def packages(sections: list[str]) -> Iterator[Entry]:
     """Debian's packages of some sections."""
     lists = [str(path) for path in Path("/var/lib/apt/lists").glob("*_main_binary-*_Packages.lz4")]
     if not lists:
-        raise SystemExit("no list of packages in /var/lib/apt/lists: run apt-get update")
+        raise FileNotFoundError("/var/lib/apt/lists, until apt-get update has run")
     largest = max(lists, key=lambda path: Path(path).stat().st_size)
     listing = subprocess.run(["lz4cat", largest], capture_output=True, check=True).stdout.decode()
     fields = [

@@ -8,7 +8,7 @@ import pytest
 
 from nafs import Graph
 from nafs.answers import classify
-from nafs.answers.held_out import _HeldOut, _judged
+from nafs.answers.held_out import _HeldOut, _nested_logits
 from nafs.answers.partly_labelled import Cloud
 from nafs.clustering.directions import Directions
 
@@ -104,7 +104,7 @@ def test_a_sample_of_the_nodes_is_enough(monkeypatch):
     answers.append(classify(matrix, pa.array(range(1200)), labels))
     monkeypatch.setattr("nafs.answers.sources._MOST_SHARES", 600)
     answers.append(classify(matrix, pa.array(range(1200)), labels))
-    fitted = [re.search("fitted to ([0-9,]*) nodes", answer.explain())[1] for answer in answers]
+    fitted = [re.search("found among ([0-9,]*) nodes", answer.explain())[1] for answer in answers]
     assert fitted[:2] == ["1,200", "518"]
     assert int(fitted[2]) <= 200
     for other in answers[1:]:
@@ -145,8 +145,10 @@ def test_a_source_without_a_clear_gain_is_left_out():
     assert (fit.mixture_weight, fit.own_weight) == (1.0, 1.0)
     logits = (regressions[1.0] / fit.temperature + np.eye(3)[places]) / fit.mixture_temperature
     expected = (logits + np.eye(3)[places]) / fit.own_temperature
-    np.testing.assert_allclose(held_out.by(fit), expected)
-    np.testing.assert_array_equal(held_out._replace(rows=np.arange(9, 30)).by(fit), held_out.by(fit)[9:30])
+    np.testing.assert_allclose(held_out.logits_for(fit), expected)
+    np.testing.assert_array_equal(
+        held_out._replace(rows=np.arange(9, 30)).logits_for(fit), held_out.logits_for(fit)[9:30]
+    )
 
 
 def test_labels_do_not_judge_what_they_have_chosen():
@@ -162,12 +164,34 @@ def test_labels_do_not_judge_what_they_have_chosen():
         fit = held_out.choose()
         own, judged = (
             (each.argmax(axis=1) == places).mean()
-            for each in (held_out.by(fit), _judged(held_out, fit, tests))
+            for each in (held_out.logits_for(fit), _nested_logits(held_out, fit, tests))
         )
         gains.append((own, judged))
     own, judged = np.mean(gains, axis=0)
     assert own > 0.6
     assert abs(judged - 0.5) < 0.06
+
+
+def test_classify_reports_what_the_other_folds_would_have_chosen(monkeypatch):
+    rng = np.random.default_rng(0)
+    matrix, labels = rng.standard_normal((300, 12)), {node: "ab"[node % 2] for node in range(60)}
+    judged = []
+
+    def nested(held_out, fit, tests):
+        logits = _nested_logits(held_out, fit, tests)
+        judged.append((held_out, fit, logits))
+        return logits
+
+    monkeypatch.setattr("nafs.answers.held_out._nested_logits", nested)
+    answer = classify(matrix, pa.array(range(300)), labels)
+    ((held_out, fit, logits),) = judged
+    assert answer.accuracy == (logits.argmax(axis=1) == held_out.places).mean()
+    assert not np.array_equal(logits, held_out.logits_for(fit))  # the choices of the folds differ
+    monkeypatch.setattr("nafs.answers.held_out._MANY", 59)
+    many = classify(matrix, pa.array(range(300)), labels)
+    held_out, fit, logits = judged[-1]
+    np.testing.assert_array_equal(logits, held_out.logits_for(fit))
+    assert many.accuracy == (logits.argmax(axis=1) == held_out.places).mean()
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e25, 1e100])

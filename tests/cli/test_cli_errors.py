@@ -20,8 +20,8 @@ def parquet_cut_short(path):
 
 
 BAD_EDGES = {
-    "ragged": ("e.csv", "a,b\nb,c\nc\n", "line 3: 1 column(s) where 2 are expected"),
-    "too long": ("e.csv", "a,b\nb,c,d\n", "line 2: 3 column(s) where 2 are expected"),
+    "ragged": ("e.csv", "a,b\nb,c\nc\n", "line 3: 1 instead of 2 columns"),
+    "too long": ("e.csv", "a,b\nb,c,d\n", "line 2: 3 instead of 2 columns"),
     "words for weights": (
         "e.csv",
         "s,t,weight\na,b,1\nb,c,heavy\n",

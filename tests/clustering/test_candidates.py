@@ -1,11 +1,14 @@
 """More hops than usual, where clusters get better with every hop."""
 
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from nafs import Graph, embed
+from nafs.clustering import ClusterSearch
 from nafs.clustering.candidates import Candidates, choose_hops, is_rising, rate_hops
 from nafs.clustering.edges import Edges
 from nafs.clustering.measures import mutual_information
@@ -50,8 +53,9 @@ def test_trees_get_more_hops_and_better_clusters():
         more = search.consensus(4)
         assert max(more.curve) > 20
         assert "hops were used instead of 1 to 20" in more.explain()
-        search._further = None
-        usual = search.consensus(4)
+        fewer = search_of(graph)
+        fewer._further = None
+        usual = fewer.consensus(4)
         assert list(usual.curve) == [1, 2, 3, 4, 6, 8, 11, 15, 20]
         indices.append([adjusted_rand_score(graph.labels.codes, each.labels) for each in (more, usual)])
     assert np.diff(indices).max() < 0  # better with each seed
@@ -72,6 +76,53 @@ def test_the_embedding_has_the_hops_that_were_chosen():
     embedding = embed(trees(), n_hops="auto", n_clusters=4, structure="none")
     assert embedding.choice.n_hops in embedding.choice.curve
     assert embedding.choice.n_hops > 20
+
+
+def test_more_hops_are_read_once_and_without_a_copy_of_the_features(monkeypatch):
+    search = search_clusters(
+        Job.of(trees(), Settings.of(n_hops="auto", n_clusters=4, structure="none")), sample=700
+    )
+    copies, calls, take = [], [], ClusterSearch._sampled_features
+
+    def remembered(searched):
+        own = take(searched)
+        copies.append(weakref.ref(own))
+        return own
+
+    def further(sweep=search._further):
+        calls.append([copy() is None for copy in copies])
+        return sweep()
+
+    monkeypatch.setattr(ClusterSearch, "_sampled_features", remembered)
+    search._further = further
+    for seed in range(2):
+        assert max(search.consensus(4, seed).curve) > 20
+    ((first,),) = calls
+    assert first  # the copy was gone
+    assert search._further is None
+
+
+def test_features_hold_back_hops_that_edges_alone_would_take():
+    """On a ring with topics that come again and again, long arcs have more edges inside than topics have."""
+    rng = np.random.default_rng(0)
+    n, topics = 1200, np.arange(1200) // 10 % 4
+    ring = sum(sp.eye_array(n, k=k) + sp.eye_array(n, k=k - n) for k in (1, 2, 3, 4))
+    frequent = np.where(np.arange(40) % 4 == topics[:, None], 0.3, 0.1)
+    words = (rng.random((n, 40)) < frequent).astype(np.float32)
+    graph = Graph(ring + ring.T, words, labels=topics, directed=False)
+    search = search_of(graph)
+    clustering = search.consensus(4)
+    assert max(clustering.curve) == 20
+    without = search_of(graph)
+    without.use_own_features = False
+    assert max(without.consensus(4).curve) > 20
+    assert "say more about the edges" in without.consensus(4).explain()
+
+
+def test_without_features_edges_have_to_say_something():
+    assert not is_rising({8: 0.01, 11: 0.01, 15: 0.1, 20: 0.1}, with_features=False)
+    assert is_rising({8: 0.01, 11: 0.01, 15: 0.1, 20: 0.1})
+    assert is_rising({8: 0.1, 11: 0.1, 15: 0.3, 20: 0.3}, with_features=False)
 
 
 def test_more_hops_are_not_even_computed_where_clusters_do_not_get_better():
@@ -111,7 +162,7 @@ def test_ratings_are_mutual_information_of_edges_and_features():
     assert both == pytest.approx({1: (edge[0] * word[0] + edge[2] * word[2]) / 2, 2: edge[3] * word[3]})
     only = candidates.where(candidates.heads == "absorbed")
     assert rate_hops(only, 3, edges, None) == {1: 0}
-    assert len(only.and_those(candidates).hops) == 5
+    assert len(only.concatenated(candidates).hops) == 5
 
 
 def test_hops_are_chosen_by_ratings():

@@ -60,6 +60,36 @@ def test_names_leave_out_the_column_that_a_word_comes_from():
     assert "notes: kernel" in clusters[0].words
 
 
+def test_numbers_beside_categories_in_a_sparse_table_are_described():
+    rng = np.random.default_rng(0)
+    age = np.array([20.0, 45.0, 70.0])[CODES] + rng.normal(size=60)
+    city = np.eye(2)[rng.integers(0, 2, 60)]
+    table = sp.csr_array(np.column_stack([age, city]))
+    clusters = described(features=(table, ["age", "city: Oslo", "city: Rome"]))
+    assert "low age" in clusters[0].name
+    assert "high age" in clusters[2].name
+
+
+def test_rare_words_name_a_cluster_if_no_other_has_them():
+    codes = np.repeat([0, 1], 200)
+    words = np.zeros((400, 60), np.float32)
+    words[np.arange(400), codes * 30 + np.arange(400) % 30] = 1  # each in 3 % of one cluster
+    facts = NodeFacts(features=(sp.csr_array(words), [f"word{i}" for i in range(60)]))
+    first, second = describe_clusters(codes, np.eye(2)[codes], range(400), facts)
+    assert first.name.startswith("word")
+    assert set(first.name.split(", ")) <= {f"word{i}" for i in range(30)}
+    assert set(second.name.split(", ")) <= {f"word{i}" for i in range(30, 60)}
+
+
+def test_a_name_holds_no_word_that_few_nodes_have():
+    often = np.zeros((60, 2), np.float32)
+    often[CODES == 0, 0] = 1
+    often[np.flatnonzero(CODES == 0)[:4], 1] = 1
+    clusters = described(features=(sp.csr_array(often), ["Rome", "student"]))
+    assert clusters[0].name == "Rome"
+    assert "student (13 %)" in clusters[0].words
+
+
 def test_unknown_values_and_equal_names():
     clusters = described(
         categories={"label": (np.full(60, -1), ["x"])},

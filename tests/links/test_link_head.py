@@ -182,7 +182,10 @@ def test_vectors_are_not_called_more_similar_than_those_around_them_unless_they_
     head = LinkHead(tuple(weights), ((0.0,) * n,) * n, tuple(means), (1.0,) * n)
     values = np.zeros((2, n))
     values[:, at] = [-0.2, 0.2]
-    assert head.reasons(values) == [[], ["vectors more similar to each other than to their surroundings"]]
+    assert head.reasons(values) == [
+        [],
+        ["more similar to each other than to most of the nodes nearest to them"],
+    ]
 
 
 @pytest.mark.parametrize("goal", ["links", "clusters"])

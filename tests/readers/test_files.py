@@ -92,7 +92,7 @@ def test_a_sign_inside_values_is_not_a_comment(tmp_path):
         read_graph(path)
     graph = read_graph(path, comment="#")
     assert graph.ids.tolist() == ["a", "b", "c#2"]
-    assert any("1 line(s) skipped as comments" in note for note in graph.notes)
+    assert any("1 line skipped as comments" in note for note in graph.notes)
 
 
 def test_blanks_around_ids_do_not_count(tmp_path):

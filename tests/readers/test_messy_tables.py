@@ -68,6 +68,16 @@ class TestLabelsAmongTheFeatures:
         graph = from_edges(RING, nodes, labels=labels)
         assert not any("status" in name for name in graph.feature_names)
 
+    @pytest.mark.parametrize("names", [{"good": 1, "bad": 2}, {"good": "is good", "bad": "is bad"}])
+    def test_under_other_names_are_noted(self, tmp_path, names):
+        labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
+        rating = pd.Series(STATUS).map(names).fillna(names["good"])
+        for graph in both_ways(tmp_path, PEOPLE.assign(rating=rating), labels):
+            assert any("'rating' has one value for each class of the labels" in note for note in graph.notes)
+        mixed = rating.where(np.arange(N) != 7, names["good"] if STATUS[7] == "bad" else names["bad"])
+        for graph in both_ways(tmp_path, PEOPLE.assign(rating=mixed), labels):
+            assert not any("one value for each class" in note for note in graph.notes)
+
     def test_few_labels_prove_nothing(self):
         words = {f"w{i}": RNG.integers(0, 2, N) for i in range(100)}
         labels = {node: i % 2 for i, node in enumerate(IDS[:6])}

@@ -19,7 +19,7 @@ class TestComments:
         path.write_text("# made by hand\nx,y#1\n#z,x\n")
         graph = read_graph(path)
         assert graph.ids.tolist() == ["x", "y#1", "#z"]
-        assert any("1 line(s) skipped as comments" in note for note in graph.notes)
+        assert any("1 line skipped as comments" in note for note in graph.notes)
 
     def test_turned_off(self, tmp_path):
         path = tmp_path / "e.csv"
@@ -33,7 +33,7 @@ class TestComments:
         path.write_text('// top\na,b\n// between\nb,"c\n// inside"\nb,d//1\n')
         graph = read_graph(path, comment="//")
         assert graph.ids.tolist() == ["a", "b", "c\n// inside", "d//1"]
-        assert any("2 line(s) skipped as comments" in note for note in graph.notes)
+        assert any("2 lines skipped as comments" in note for note in graph.notes)
 
 
 class TestBlanks:
@@ -141,6 +141,26 @@ class TestPerhapsAHeader:
             graph = read_graph(*files, missing="zeros")
         assert any("--header" in note for note in graph.notes)
         assert any("--header" in note for note in read_graph(files[0]).notes)
+
+    def test_words_above_codes_are_a_header(self, tmp_path):
+        rows = [f"P{i:03},P{i * 7 % 20:03}" for i in range(20)]
+        for header in ("person,friend", "borrower,lender", "actor,film"):
+            (tmp_path / "e.csv").write_text("\n".join([header, *rows]))
+            graph = read_graph(tmp_path / "e.csv")
+            assert graph.n_nodes == 20
+            assert header.split(",")[0] not in graph.id_array.to_pylist()
+            assert any(f"source = '{header.split(',')[0]}'" in note for note in graph.notes)
+
+    @pytest.mark.parametrize("first", ["root,P001", "P000,leaf", "P005,P006"])
+    def test_a_code_in_the_first_row_is_an_edge(self, tmp_path, first):
+        rows = [f"P{i:03},P{i * 7 % 20:03}" for i in range(20)]
+        (tmp_path / "e.csv").write_text("\n".join([first, *rows]))
+        assert set(first.split(",")) <= set(read_graph(tmp_path / "e.csv").id_array.to_pylist())
+
+    def test_words_above_words_are_an_edge(self, tmp_path):
+        rows = ["carl,dora", "dora,emil", "emil,finn", "finn,gus", "gus,hal", "hal,carl"]
+        (tmp_path / "e.csv").write_text("\n".join(["alice,bob", *rows]))
+        assert read_graph(tmp_path / "e.csv").n_nodes == 8
 
     def test_others_without_rows_too(self, files):
         files[1].write_text("name,size\nana,1\nbo,2\n")

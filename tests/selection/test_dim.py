@@ -96,6 +96,18 @@ def test_leading_directions_are_those_of_the_svd(monkeypatch, sparse, sample):
     assert kept > (0.999 if sample > 900 else 0.98) * best
 
 
+def test_directions_of_falling_size_are_all_found():
+    """Without columns that are kept apart in every step, the small ones would be lost in rounding."""
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.standard_normal((size, 300)))[0] for size in (500, 300))
+    matrix = ((left * 10.0 ** (-np.arange(300) / 20)) @ right.T).astype(np.float32)
+    axes = leading_directions(read_features(matrix), 64).astype(np.float64)
+    kept = ((matrix @ axes) ** 2).sum(axis=0)
+    best = np.linalg.svd(matrix.astype(np.float64), compute_uv=False)[:64] ** 2
+    np.testing.assert_allclose(np.sort(kept)[::-1][:40], best[:40], rtol=1e-3)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(64), atol=1e-5)
+
+
 @pytest.mark.parametrize("scale", [1e-28, 1e28])
 def test_very_small_and_very_large_features_can_be_reduced(scale):
     X = np.random.default_rng(0).normal(size=(100, 3)) @ np.random.default_rng(1).normal(size=(3, 40))
@@ -132,7 +144,7 @@ def test_the_command_line_says_what_is_lost_and_the_plan_knows_the_width(wide, t
     assert run("embed", *words, "--dim", "full", "-o", tmp_path / "all.npy", "--json") == 0
     assert json.loads(capsys.readouterr().out)["dimensions"] == 600
     assert run("embed", *words, "--dim", "some", "-o", tmp_path / "no.npy") == 2
-    assert "--dim must be a whole number or one of auto, full; got 'some'" in capsys.readouterr().err
+    assert "--dim must be a whole number, auto or full; got 'some'" in capsys.readouterr().err
 
 
 def test_the_memory_of_a_reduction_is_planned():

@@ -205,12 +205,15 @@ def classify(
     if fit.mixture_weight and sources.cloud is not None:
         number, weight = len(sources.cloud.nodes), f"{fit.mixture_weight:g}"
         notes.append(
-            f"nodes without a label count too, by a mixture fitted to {number:,} nodes, with weight {weight}"
+            f"nodes without a label count too: groups of similar nodes were found among {number:,} "
+            f"nodes, and count with weight {weight} beside the regression on the labels"
         )
     if fit.own_weight:
         notes.append(f"each node's own features count beside its vector, with weight {fit.own_weight:g}")
     if sources.own is None and graph is not None and graph.features is not None:
-        notes.append("own features do not count: some are negative, or a few columns outweigh the others")
+        negative = float(graph.features.values.min(initial=0)) < 0
+        why = "some are negative" if negative else "a few columns outweigh the others"
+        notes.append(f"each node's own features do not count beside its vector: {why}")
     probabilities = np.zeros((len(matrix), len(known.classes)))
     for rows, block in Prediction(sources, nodes, places, fit).blocks():
         probabilities[rows][:, present] = block

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.counted import counted
 from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.clustering import Clustering
@@ -39,7 +40,8 @@ class Clusters:
     id_name: str = "id"
 
     def __repr__(self) -> str:
-        return f"Clusters({len(self.ids)} nodes in {len(self.described)} clusters)"
+        doubtful = ", doubtful: see explain()" if self.clustering.doubtful and len(self.described) > 1 else ""
+        return f"Clusters({len(self.ids)} nodes in {counted(len(self.described), 'cluster')}{doubtful})"
 
     def _repr_html_(self) -> str:
         table = self.description()

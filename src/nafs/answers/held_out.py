@@ -6,9 +6,12 @@ likeliest, so that about 80 % of the nodes predicted with probability 0.8 are ri
 so one more is counted that could be of any class, and so is every label of a class that was seen only once:
 held out, it could not be predicted.
 
-The reported accuracy is that of held-out predictions as well. Those of one fold are made by what the labels
-of the other folds alone would have chosen, because choices fit the labels that they were made by. A model is
-fitted without one fold in five, so the accuracy of the final answer is usually a little higher.
+The reported accuracy is that of held-out predictions as well. Labels look more accurate than they are if they
+are judged by what they have chosen themselves. Those of one fold are therefore predicted with the strength,
+weights and temperatures that are best for the held-out predictions of the other folds. (The models behind
+those predictions have seen this fold, and the evidence of own features is made with the first choices of all
+labels.) With more than 2,000 labels, which a few choices cannot fit, this is skipped. Models are fitted
+without one fold, a fifth of the labels or more, so the final answer is usually a little more accurate.
 
 Two more sources are heard beside the regression, one after the other, each with the weight that makes the
 held-out labels likeliest: a mixture in which nodes without a label count too (see
@@ -34,7 +37,7 @@ MIXTURE_WEIGHTS = (0.1, 0.2, 0.5, 1.0)
 OWN_WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.8, 1.2)  # of own features
 FOLDS = 5
 _TEMPERATURES = np.geomspace(0.05, 20, 121)
-_MANY = 5000  # labels; their choices are hardly made to fit them
+_MANY = 2000  # labels; so many cannot be fitted by a few choices
 
 
 class Fit(NamedTuple):
@@ -73,7 +76,7 @@ class _HeldOut(NamedTuple):
     unknowable: float
     regressions: dict[float, NDArray[np.float64]]
     logs: NDArray[np.float64] | None = None
-    evidence: dict[float, NDArray[np.float64]] = {}  # noqa: RUF012  (never changed)
+    evidence: Mapping[float, NDArray[np.float64]] = MappingProxyType({})
     rows: NDArray[Any] | slice = slice(None)
 
     def choose(self) -> Fit:
@@ -84,13 +87,13 @@ class _HeldOut(NamedTuple):
         }
         strength = min(losses, key=lambda each: losses[each])
         fit = Fit(strength, self._calibrate(self.regressions[strength][self.rows])[1])
-        logits = self.by(fit)
+        logits = self.logits_for(fit)
         if self.logs is not None:
             logs = self.logs[self.rows]
             chosen = self._best(logits, MIXTURE_WEIGHTS, lambda weight: logits + weight * logs)
             if chosen is not None:
                 fit = fit._replace(mixture_weight=chosen[0], mixture_temperature=chosen[1])
-                logits = self.by(fit)
+                logits = self.logits_for(fit)
         if self.evidence:
             weights = tuple(self.evidence)
             chosen = self._best(logits, weights, lambda weight: logits + self.evidence[weight][self.rows])
@@ -98,7 +101,7 @@ class _HeldOut(NamedTuple):
                 fit = fit._replace(own_weight=chosen[0], own_temperature=chosen[1])
         return fit
 
-    def by(self, fit: Fit) -> NDArray[np.float64]:
+    def logits_for(self, fit: Fit) -> NDArray[np.float64]:
         """The logits that a choice leads to."""
         logits = self.regressions[fit.strength][self.rows] / fit.temperature
         if self.logs is not None and fit.mixture_weight:
@@ -176,7 +179,7 @@ def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], se
                 evidence[weight][test] = weight * tested.evidence(odds)
         held_out = held_out._replace(evidence=evidence)
         fit = held_out.choose()
-    logits = _judged(held_out, fit, [test for _, test in parts])
+    logits = _nested_logits(held_out, fit, [test for _, test in parts])
     right = logits.argmax(axis=1) == places
     deviation = float(np.std([right[test].mean() for _, test in parts]))
     by_class = {int(code): float(right[codes == code].mean()) for code in classes}
@@ -188,14 +191,14 @@ def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], se
     return fit._replace(accuracy=float(right.mean()), deviation=deviation, by_class=by_class, ranking=ranking)
 
 
-def _judged(held_out: _HeldOut, fit: Fit, tests: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+def _nested_logits(held_out: _HeldOut, fit: Fit, tests: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     """Logits of held-out labels, each by what the labels of the other folds would have chosen."""
     if len(held_out.places) > _MANY:
-        return held_out.by(fit)
+        return held_out.logits_for(fit)
     logits = np.empty_like(held_out.regressions[fit.strength])
     for test in tests:
         others = np.setdiff1d(np.arange(len(logits)), test)
-        logits[test] = held_out._replace(rows=test).by(held_out._replace(rows=others).choose())
+        logits[test] = held_out._replace(rows=test).logits_for(held_out._replace(rows=others).choose())
     return logits
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from nafs._support.budget import parse_memory
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, Parameter
 from nafs.answers import width_for_classes
 from nafs.answers.room import check_room, what_fits
@@ -21,7 +22,6 @@ from nafs.cli.options import (
 from nafs.cli.reading import Edges, Reading, read, say_if_structural, with_own_names
 from nafs.cli.similar import check_table_target, show_table
 from nafs.embedding import embed
-from nafs.readers.summary import counted
 from nafs.selection.choice import Choice
 
 FOR_CLASSES = EmbeddingOptions(n_hops="auto")

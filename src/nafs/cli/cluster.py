@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, OutputExistsError, Parameter
 from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
@@ -101,7 +102,7 @@ def cluster(
     if described is None:
         show_table(run, table, output, force=force)
         return
-    run.notes.append(f"{described} describes the {len(answer.described)} clusters")
+    run.notes.append(f"{described} describes {counted(len(answer.described), 'cluster')}")
     with whole_table(answer.description(), described, force=force):  # both files appear, or none
         show_table(run, table, output, force=force)
 

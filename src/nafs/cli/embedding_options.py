@@ -42,8 +42,8 @@ def count_or(name: str, *words: str) -> Callable[[str], int | str]:
         try:
             return text.lower() if text.lower() in words else int(text)
         except ValueError:
-            known = ", ".join(words)
-            message = f" must be a whole number or one of {known}; got {text!r}"
+            *first, last = "a whole number", *words
+            message = f" must be {', '.join(first)} or {last}; got {text!r}"
             raise InputError(Parameter(name), message) from None
 
     return parse

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from nafs._support.budget import show_bytes
+from nafs._support.counted import counted
 from nafs.cli.console import show_seconds
 from nafs.cli.embedding_options import EmbeddingOptions, Scheduler, engine_for
 from nafs.cli.flags import command
@@ -47,7 +48,7 @@ def plan(
         "plan": asdict(decision.plan),
         "seconds": seconds,
     }
-    time = f"about {show_seconds(seconds)} on {settings.resources.threads} thread(s)"
+    time = f"about {show_seconds(seconds)} on {counted(settings.resources.threads, 'thread')}"
     run.answer(
         facts,
         [

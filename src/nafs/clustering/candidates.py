@@ -18,9 +18,10 @@ from nafs.clustering.measures import mutual_information
 from nafs.clustering.own_features import OwnFeatures
 
 COMPARED = 4  # the largest usual numbers of hops: are the last two rated higher than the two before?
-RISING = 1.03  # factor from which on they are, so that more hops are tried
+RISING = 1.03  # more hops are tried if their sum is larger by this factor
 BETTER = 1.02  # factor by which the rating must be higher with more hops than usual to use them
-GOOD = 0.9  # part of the best rating that numbers of hops must have to be used, if more are than usual
+GOOD = 0.9  # part of the best rating that a number of hops must have to be used beside larger ones than usual
+FEATURELESS = 0.2  # rating without features below which edges say too little about clusters to go on
 LEAST = 3  # numbers of hops used, at least
 
 Labels = NDArray[np.int64]
@@ -38,7 +39,7 @@ class Candidates(NamedTuple):
         """Some of the candidates."""
         return Candidates(self.labels[chosen], self.hops[chosen], self.heads[chosen])
 
-    def and_those(self, others: Candidates) -> Candidates:
+    def concatenated(self, others: Candidates) -> Candidates:
         """These candidates and others."""
         labels, hops, heads = (np.concatenate(pair) for pair in zip(self, others, strict=True))
         return Candidates(labels, hops, heads)
@@ -59,8 +60,10 @@ def rate_hops(candidates: Candidates, n_clusters: int, edges: Edges, own: OwnFea
     return ratings
 
 
-def is_rising(ratings: Ratings) -> bool:
+def is_rising(ratings: Ratings, with_features: bool = True) -> bool:
     """Whether the last two numbers of hops are clearly better than the two before.
+
+    Without features nothing holds the rating back, so it has to be larger than noise.
 
     Examples
     --------
@@ -70,6 +73,8 @@ def is_rising(ratings: Ratings) -> bool:
     """
     values = list(ratings.values())
     half = COMPARED // 2
+    if not with_features and max(values) < FEATURELESS:
+        return False
     return len(values) >= COMPARED and sum(values[-half:]) > RISING * sum(values[-COMPARED:-half])
 
 

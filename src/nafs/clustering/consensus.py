@@ -2,8 +2,8 @@
 
 Candidates come from every head at every number of hops of one sweep. None of them is right everywhere, and
 no criterion that is computed from the graph alone picks the right one. But wrong partitions are wrong in
-different ways. Each candidate therefore votes, with a weight by how much it agrees with the others and what
-it says about the edges. Most heads split a group that holds half of the graph, and would outvote those that
+different ways. Each candidate therefore votes. Its vote counts the more, the more it agrees with the others
+and says about the edges. Most heads split a group that holds half of the graph, and would outvote those that
 do not. If there are several numbers of hops, the candidates of the head ``absorbed``, which can leave such a
 group whole, therefore vote separately (see :mod:`nafs.clustering.ballot`).
 
@@ -29,11 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.blas import one_blas_thread
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps
 from nafs.clustering.ballot import POWER, Winner, hold_vote, indices_with, prefers_uneven
-from nafs.clustering.candidates import COMPARED, Candidates, choose_hops, is_rising, rate_hops
+from nafs.clustering.candidates import COMPARED, Candidates, Ratings, choose_hops, is_rising, rate_hops
 from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges
@@ -46,7 +47,7 @@ from nafs.clustering.result import AGREES, Clustering
 from nafs.clustering.sample import SAMPLE, draw, sample_size
 from nafs.graph import Adjacency, Features
 
-_FEWEST = 30  # candidates; one embedding alone is clustered with several seeds
+_FEWEST = 30  # candidates at the usual numbers of hops; one embedding alone is clustered with several seeds
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _BLOCK = 1 << 14  # rows multiplied at a time
 
@@ -83,8 +84,8 @@ class ClusterSearch:
         The heads that produce candidates. Set it to leave some out and see what they contribute. At least one
         head besides ``absorbed`` is needed, and ``merged`` works only with a graph.
     weigh_by_edges : bool
-        Whether votes, and numbers of hops beyond those of the sweep, are weighted by what the candidates say
-        about the edges.
+        Whether votes are weighted by what the candidates say about the edges. Only then larger numbers of
+        hops than those of the sweep are tried.
     use_own_features : bool
         Whether the features before smoothing count in the last step.
     directions : ndarray, optional
@@ -207,7 +208,8 @@ class ClusterSearch:
         if self._edges is not None:
             criterion += ", times the modularity of their clusters"
         reason = (
-            f"number of clusters {number}: tried {min(curve)} to {max(curve)} and rated each by {criterion}; "
+            f"number of clusters {number}: tried {min(curve)} to {max(curve)} at {self._usual[0]} to "
+            f"{self._usual[-1]} hops and rated each by {criterion}; "
             f"{number} is the smallest within 5 % of the best rating "
             f"({curve[number]:.3f} of {max(curve.values()):.3f})"
         )
@@ -259,18 +261,19 @@ class ClusterSearch:
         present = np.unique(labels)
         stability = overlaps(sampled, candidates.labels, n_clusters)[present]
         reasons = [
-            f"{len(indices)} clusterings, by several methods at {_count(len(used), 'number')} of "
+            f"{len(indices)} clusterings, by several methods at {counted(len(used), 'number')} of "
             f"hops, were combined into one; {_are(agreeing)} close to it, and all agree with it by "
             f"{agreement:.2f} on average (adjusted Rand index; {by_chance:.2f} would be expected without any "
             "clusters)",
         ]
         if used[-1] > self._usual[-1]:
+            said = "the edges and the features together" if self._knows_features else "the edges"
             reasons.append(
                 f"{used[0]} to {used[-1]} hops were used instead of {self._usual[0]} to {self._usual[-1]}: "
-                "clusters then say more about the edges and the features before smoothing"
+                f"clusters then say more about {said}"
             )
         if len(used) > 1:
-            number = _count(best, "hop")
+            number = counted(best, "hop")
             reasons.append(f"{number}: the clusterings at this number agree best with the combined one")
         if preferred:
             reasons.append(
@@ -286,7 +289,7 @@ class ClusterSearch:
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)
             reasons.append(
-                f"{_count(len(present), 'cluster')} instead of {n_clusters}: the others would be empty"
+                f"{counted(len(present), 'cluster')} instead of {n_clusters}: the others would be empty"
             )
         clustering = Clustering(
             labels,
@@ -311,18 +314,32 @@ class ClusterSearch:
         """Partitions of the sample by all heads at all numbers of hops that are used."""
         rng = np.random.default_rng(seed)
         usual = self._partitions(self._usual, n_clusters, rng, _FEWEST)
-        if self._further is None or self._edges is None or not self.weigh_by_edges:
+        if self._edges is None or not self.weigh_by_edges or not self._can_go_further:
             return usual
-        own = self._sampled_features()
         last = usual.where(np.isin(usual.hops, self._usual[-COMPARED:]))
-        if not is_rising(rate_hops(last, n_clusters, self._edges, own)):
+        if not is_rising(self._rate(last, n_clusters), self._knows_features):
             return usual
-        if len(self.hops) == len(self._usual):
+        if self._further is not None:
             self._read(self._further())
+            self._further = None  # which holds the inputs of the sweep
         further = [hop for hop in self.hops if hop not in self._usual]
-        every = usual.and_those(self._partitions(further, n_clusters, rng))
-        ratings = rate_hops(every, n_clusters, self._edges, own)
-        return every.where(np.isin(every.hops, choose_hops(ratings, self._usual[-1])))
+        every = usual.concatenated(self._partitions(further, n_clusters, rng))
+        chosen = choose_hops(self._rate(every, n_clusters), self._usual[-1])
+        return every.where(np.isin(every.hops, chosen))
+
+    @property
+    def _can_go_further(self) -> bool:
+        """Whether there are more numbers of hops than the usual ones."""
+        return self._further is not None or len(self.hops) > len(self._usual)
+
+    @property
+    def _knows_features(self) -> bool:
+        return self._own is not None and self.use_own_features
+
+    def _rate(self, candidates: Candidates, n_clusters: int) -> Ratings:
+        """The rating of each number of hops. The features of the sample are not kept."""
+        assert self._edges is not None
+        return rate_hops(candidates, n_clusters, self._edges, self._sampled_features())
 
     def _partitions(
         self, hops: list[int], n_clusters: int, rng: np.random.Generator, at_least: int = 1
@@ -365,10 +382,6 @@ def _with_constant(column: NDArray[Any]) -> NDArray[Any]:
 
 def _are(number: int) -> str:
     return f"{number} of them {'is' if number == 1 else 'are'}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def search_nbytes(

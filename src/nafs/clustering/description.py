@@ -15,6 +15,11 @@ TYPICAL = 5
 _REASONS = 3  # in the words of one cluster
 _LIFT, _SHARE = 1.5, 0.25  # a value that names a cluster occurs this much more often, and this often
 _DEVIATIONS = 0.6  # standard deviations by which the mean of a cluster must differ in a column that names it
+_RARE_LIFT = 3.0  # a word that is not frequent in a cluster has to occur this much more often than elsewhere
+_FREQUENT, _RARE, _FEWEST = 0.1, 0.02, 5  # shares of a cluster with a word, and its nodes with a rare one
+_IN_NAME = 0.5  # share of the most frequent word of a name that the others must have
+_NUMERIC = 0.5  # share of the rows with a value from which on a sparse column is described as a number
+_MOST_NUMERIC = 1 << 24  # values of such columns
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_WORDS = 50_000
 _MOST_TEXTS = 100_000
@@ -236,10 +241,14 @@ def _add_frequent(
     for cluster in range(len(table)):
         shares = table[cluster] / max(1, sizes[cluster])
         lifts = shares / np.maximum(overall, 1e-12)
-        gains = np.where((shares >= 0.1) & (lifts >= _LIFT), shares * np.log(np.maximum(lifts, 1e-12)), 0)
+        frequent = (shares >= _FREQUENT) & (lifts >= _LIFT)
+        outside = (table.sum(axis=0) - table[cluster]) / max(1, sizes.sum() - sizes[cluster])
+        rare = (shares >= _RARE) & (shares >= _RARE_LIFT * outside) & (table[cluster] >= _FEWEST)
+        gains = np.where(frequent | rare, shares * np.log(np.maximum(lifts, 1e-12)), 0)
         best = [int(i) for i in np.argsort(-gains, kind="stable")[:3] if gains[i] > 0]
         if best:
-            short = ", ".join(_cut(_bare(words[i]), 14) for i in best)
+            most = _IN_NAME * max(shares[i] for i in best)
+            short = ", ".join(_cut(_bare(words[i]), 14) for i in best if shares[i] >= most)
             long = f"{label} " + ", ".join(f"{words[i]} ({100 * shares[i]:.0f} %)" for i in best)
             reasons[cluster].append(_Reason(1.2 + float(gains[best].sum()), short, long))
 
@@ -252,12 +261,19 @@ def _add_features(
     names: Sequence[str],
 ) -> None:
     """Feature columns: frequent words of a bag of words, or unusually high or low numbers."""
-    sums = member @ matrix
-    sums = np.asarray(sums.toarray() if sp.issparse(sums) else sums, np.float64)
-    if sp.issparse(matrix):
-        present = member @ (matrix != 0).astype(np.float32)
-        _add_frequent(reasons, np.asarray(present.toarray()), sizes, names, "frequent:")
-        return
+    if sp.issparse(matrix):  # words and categories, and perhaps numbers beside them
+        columns = sp.csc_array(matrix)
+        filled = np.diff(columns.indptr)
+        numeric = np.flatnonzero(filled > _NUMERIC * matrix.shape[0])[
+            : _MOST_NUMERIC // max(1, matrix.shape[0])
+        ]
+        others = np.setdiff1d(np.arange(len(names)), numeric)
+        present = member @ (columns[:, others] != 0).astype(np.float32)
+        _add_frequent(reasons, np.asarray(present.toarray()), sizes, [names[i] for i in others], "frequent:")
+        if not len(numeric):
+            return
+        matrix, names = columns[:, numeric].toarray(), [names[i] for i in numeric]
+    sums = np.asarray(member @ matrix, np.float64)
     mean = sums.sum(axis=0) / max(1, sizes.sum())
     deviation = np.asarray(matrix, np.float64).std(axis=0) if matrix.size < 1 << 26 else np.ones(len(mean))
     for cluster in np.flatnonzero(sizes):

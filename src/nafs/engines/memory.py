@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.budget import show_bytes
-from nafs._support.errors import MemoryLimitError, Parameter
+from nafs._support.errors import MemoryLimitError, Parameter, Part
 from nafs.engines import cached
 from nafs.engines.base import Plan, Problem, Result
 from nafs.engines.meanwhile import meanwhile, touch
 from nafs.engines.progress import ProgressCallback, Report
 from nafs.graph import Features
 from nafs.smoothing import _kernel
+from nafs.smoothing.ensembles import ensemble_named
 from nafs.smoothing.hops import Hops, Layout, Whole, Workspace
 from nafs.smoothing.order import CACHED_STATE, Order, community_order, order_nbytes, order_pays
 from nafs.smoothing.stationary import BLOCK as CENTRE_BLOCK
@@ -58,7 +59,7 @@ class MemoryEngine:
         """Choose between r's side by side, one at a time, or columns in the cache."""
         r, limit = problem.method.r, problem.resources.limit
         least = _needed(problem, 1)
-        _check(least, limit)
+        _check(least, problem)
         if cached.pays(problem):
             return Plan(self.name, least, strategy="a few columns at a time through the cache", cached=True)
         group, large = 1, _is_large(problem)
@@ -157,7 +158,7 @@ def sweep(
         Immediately, if that exceeds the limit.
     """
     method = problem.method
-    _check(_needed(problem, len(method.r), results=2), problem.resources.limit)
+    _check(_needed(problem, len(method.r), results=2), problem)
     report = Report(progress, problem.graph.n_nodes, wanted[-1], len(method.r))
     ordered = _is_large(problem) and _orders(problem, len(method.r), n_hops=wanted[-1], results=2)
     order = _order(problem) if ordered else None
@@ -263,17 +264,22 @@ def _ordering_nbytes(problem: Problem, arranged: int) -> tuple[int, int]:
     return at_first, kept
 
 
-def _check(needed: int, limit: int | None) -> None:
-    if limit is not None and needed > limit:
-        raise MemoryLimitError(
-            f"this embedding needs {show_bytes(needed)} besides its inputs, more than the ",
-            Parameter("memory_limit"),
-            f" of {show_bytes(limit)}; raise the limit, use ",
-            Parameter("state_dtype", "float16"),
-            ", ",
-            Parameter("ensemble", "mean"),
-            " instead of 'concat', or fewer features",
-        )
+def _check(needed: int, problem: Problem) -> None:
+    limit = problem.resources.limit
+    if limit is None or needed <= limit:
+        return
+    advice: list[Part] = []
+    if problem.resources.state_dtype != "float16":
+        advice += ["use ", Parameter("state_dtype", "float16"), ", "]
+    if ensemble_named(problem.method.ensemble).side_by_side:
+        advice += ["use ", Parameter("ensemble", "mean"), ", "]
+    raise MemoryLimitError(
+        f"this embedding needs {show_bytes(needed)} besides its inputs, more than the ",
+        Parameter("memory_limit"),
+        f" of {show_bytes(limit)}; raise the limit, ",
+        *advice,
+        "or take fewer features",
+    )
 
 
 def _sweep(hops: Hops, wanted: Sequence[int], report: Report) -> Iterator[tuple[int, NDArray[np.float32]]]:

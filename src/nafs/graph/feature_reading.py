@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.features import LARGEST, Features
 from nafs.graph.indices import check_indices, refuse_masked
@@ -101,7 +102,9 @@ def _check_finite(array: NDArray[Any]) -> None:
 def _refuse(rows: NDArray[Any]) -> None:
     rows = np.unique(rows)
     shown = ", ".join(str(row) for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
-    raise InputError(f"features contain NaN or inf in {len(rows)} row(s): {shown}; fill or drop them")
+    raise InputError(
+        f"features contain NaN or inf in {counted(len(rows), 'row')}: {shown}; fill or drop them"
+    )
 
 
 def _check_range(values: NDArray[Any]) -> None:

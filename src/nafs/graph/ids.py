@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, InputTypeError
 from nafs.graph.indices import refuse_masked
 
@@ -199,7 +200,8 @@ def check_unique(ids: Any, where: str) -> None:
     rows = np.flatnonzero(np.asarray(pc.equal(ids, value)))
     raise InputError(
         f"{where}: id {value.as_py()!r} occurs {len(rows)} times (rows {rows[0] + 1} and {rows[1] + 1}"
-        f"{', ...' if len(rows) > 2 else ''}); {len(repeated)} id(s) are repeated; keep one row for each"
+        f"{', ...' if len(rows) > 2 else ''}); {counted(len(repeated), 'id')} "
+        f"{'is' if len(repeated) == 1 else 'are'} repeated; keep one row for each"
     )
 
 

@@ -25,10 +25,10 @@ from nafs.links.surroundings import Surroundings, surroundings_nbytes
 # Each number, and the words for a pair where it is high.
 NUMBERS = {
     "cosine": "similar vectors",
-    "centred cosine": "vectors that differ from the average in the same direction",
-    "local cosine": "vectors more similar to each other than to their surroundings",
-    "inner": "long vectors in similar directions",
-    "resource allocation": "shared neighbors with few other links",
+    "centred cosine": "similar in what sets them apart from most nodes",
+    "local cosine": "more similar to each other than to most of the nodes nearest to them",
+    "inner": "similar vectors of large size",
+    "resource allocation": "shared neighbors that have few other links",
     "common neighbors": "many shared neighbors",
     "Jaccard": "a large share of their neighbors in common",
     "three-step paths": "many short paths between them",

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, Parameter
 from nafs.graph.adjacency import Adjacency, Merging, merge_edges
 from nafs.graph.ids import id_column, is_text, positions, same_kind
@@ -89,7 +90,7 @@ class Request:
         without = np.setdiff1d(np.concatenate([self.fresh, back]), self.refeatured)
         if len(without):
             raise InputError(
-                f"{len(without):,} new node(s) have edges but no features "
+                f"{counted(len(without), 'new node')} with edges but no features "
                 f"({listed_values(self.nodes.ids.take(without))}); add rows with ",
                 Parameter("features"),
                 ", or fill them with zeros: ",

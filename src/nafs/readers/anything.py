@@ -47,9 +47,9 @@ def as_graph(graph: Any) -> Graph:
         return from_pyg(graph)
     if isinstance(graph, tuple) and len(graph) == 2 and all(_is_table(part) for part in graph):
         return from_edges(*graph)
-    kind = f"{type(graph).__module__}.{type(graph).__qualname__}"
+    kind = f"{type(graph).__module__}.{type(graph).__qualname__}".removeprefix("builtins.")
     raise InputTypeError(
-        f"{kind} is not a graph that nafs knows; pass a Graph, a NetworkX, igraph or PyG graph, a data frame "
+        f"a {kind} is not a graph; pass a Graph, a NetworkX, igraph or PyG graph, a data frame "
         "of edges or a pair (edges, nodes), or make a Graph with nafs.read_graph, from_edges or "
         "Graph(adjacency, features)"
     )

@@ -12,7 +12,7 @@ _TEXT_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
     (
         r"Expected Number of Columns: (?P<wanted>\d+) Found: (?P<found>\d+)",
         (
-            "{found} column(s) where {wanted} are expected; correct the row, or set ",
+            "{found} instead of {wanted} columns; correct the row, or set ",
             Parameter("delimiter"),
             ", or ",
             Parameter("comment"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import lgamma, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,16 @@ def without_repeated_labels(
     if nodes is None:
         return None
     features = [name for name in columns.names if name not in (nodes.key, nodes.label)]
-    repeated = _repeated(columns._replace(names=features), nodes, labels)
+    columns = columns._replace(names=features)
+    repeated = _repeated(columns, nodes, labels)
+    recoded = [name for name in _recoded(columns, nodes, labels) if name not in repeated]
+    if recoded:
+        verb = "has" if len(recoded) == 1 else "have"
+        nodes.notes.append(
+            f"{nodes.where}: {listed(recoded)} {verb} one value for each class of the labels. If it was made "
+            "from the labels, it gives the answer away, and the stated accuracy is too high; --ignore "
+            f"{','.join(recoded)} (ignore={recoded} in Python) leaves it out"
+        )
     if not repeated:
         return nodes
     nodes = read_without(repeated)
@@ -81,6 +91,32 @@ def _repeated(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str
         *(name for name in called if _repeats(columns.load(name), rows, classes, _SAME_NAME)),
         *(name for name in likely if _repeats(columns.load(name), rows, classes, _SAME, len(others))),
     ]
+
+
+def _recoded(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str]:
+    """Columns with one value for each class, hardly by chance: the labels under other names."""
+    rows, classes = _labelled_rows(nodes, labels)
+    names, counts = np.unique(classes.astype(str), return_counts=True)
+    if len(rows) < _FEWEST or len(names) < 2 or not 0 < len(columns.names) <= _MOST_COLUMNS:
+        return []
+    # The number of ways to give the labelled nodes classes of these sizes, in logarithms, up to names.
+    ways = lgamma(len(rows) + 1) - sum(lgamma(count + 1) for count in counts) - lgamma(len(names) + 1)
+    if ways < log(len(columns.names) / _CHANCE):
+        return []
+    sample = columns.first_rows(columns.names)
+    early = rows < sample.num_rows
+    likely = [name for name in columns.names if _one_to_one(sample[name], rows[early], classes[early], None)]
+    return [name for name in likely if _one_to_one(columns.load(name), rows, classes, len(names))]
+
+
+def _one_to_one(column: Any, rows: NDArray[np.int64], classes: NDArray[Any], count: int | None) -> bool:
+    """Whether each value stands for one class and each class for one value, for all rows."""
+    values = _texts(as_arrow(column, "").take(rows))
+    pairs = set(zip(values.tolist(), classes.tolist(), strict=True))
+    if any(value == "" for value, _ in pairs) or not pairs:
+        return False
+    firsts, seconds = ({pair[side] for pair in pairs} for side in (0, 1))
+    return len(pairs) == len(firsts) == len(seconds) and count in (None, len(pairs))
 
 
 def _labelled_rows(nodes: NodeTable, labels: NodeTable) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nafs._support.counted import counted
 from nafs.graph.adjacency import Adjacency, Merging
 from nafs.graph.node_columns import is_nameless, listed
 
@@ -37,12 +38,6 @@ def columns_line(
         more = ", ..." if len(others) > _SHOWN else ""
         parts.append(f"not used: {', '.join(others[:_SHOWN])}{more}")
     return f"{where}: {', '.join(parts)}" if parts else where
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, in the plural unless the number is 1."""
-    plural = {"entry": "entries"}.get(noun, f"{noun}s")
-    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def edges_line(

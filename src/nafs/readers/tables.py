@@ -14,6 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
+from nafs._support.counted import counted
 from nafs._support.errors import InputError
 from nafs.graph.node_columns import Index, listed, split_index, written_index
 from nafs.readers.database import Bounds, duckdb_connection, duckdb_package
@@ -256,7 +257,7 @@ class Table:
 
     def notes(self, where: str) -> list[str]:
         """What was skipped or left out so far, as lines about the file ``where``."""
-        notes = [f"{where}: {self.comments} line(s) skipped as comments"] if self.comments else []
+        notes = [f"{where}: {counted(self.comments, 'line')} skipped as comments"] if self.comments else []
         return [*notes, f"{where}: blanks around values are ignored"] if self.trim else notes
 
     def _value(self, column: str, wanted: dict[str, str]) -> str:

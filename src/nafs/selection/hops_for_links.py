@@ -94,11 +94,11 @@ def choose_for_links(question: Question) -> Choice:
     reasons.append(f"weights of the link head, a regression fitted on hidden edges: {head.explain()}")
     ranked_by = "the link head" if suggest_by == "head" else "cosine similarity"
     reasons.append(
-        f"suggestions are ranked by {ranked_by}: {first['head']} of the first {FIRST} pairs are hidden edges "
-        f"by the link head, {first['cosine']} by cosine similarity"
+        f"suggestions are ranked by {ranked_by}: of the {FIRST} pairs that the link head puts first, "
+        f"{first['head']} are hidden edges; of those that cosine similarity puts first, {first['cosine']}"
     )
     if max(first.values()) < _FEW_FIRST:
-        reasons.append("hardly any hidden edge comes first, so the first suggestions are uncertain")
+        reasons.append("few hidden edges are among these pairs, so the first suggestions are uncertain")
     return Choice(
         hops, question.preprocessing, center, tuple(reasons), curve, score, head=head, suggest_by=suggest_by
     )

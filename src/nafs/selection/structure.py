@@ -88,7 +88,7 @@ def choose_structure(
             return StructureChoice(
                 0.0,
                 "no structural columns: the features form clusters by themselves, because two random halves "
-                f"of the columns give similar ones (adjusted Rand index {agreement:.2f})",
+                f"of the columns agree on clusters beyond chance (adjusted Rand index {agreement:.2f})",
             )
     narrow, _ = reduce(features, MANY)
     hidden = min(_HIDDEN, _MOST_HIDDEN / n_edges)

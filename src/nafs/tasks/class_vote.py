@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.blas import one_blas_thread
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, Parameter
 from nafs.clustering.directions import unit_rows
 from nafs.clustering.own_features import OwnFeatures
@@ -107,8 +108,8 @@ def evaluate_class_vote(
         truth = codes[part["test"]]
         values["ACC"].append(float(accuracy_score(truth, predicted)))
         values["F1"].append(float(f1_score(truth, predicted, average="macro", zero_division=0)))
-    how = f"{len(voters[0])} best of {tried} models, {len(splits)} "
-    how += "given split(s)" if user_splits else "random splits"
+    how = f"{len(voters[0])} best of {tried} models, "
+    how += counted(len(splits), f"{'given' if user_splits else 'random'} split")
     return TaskResult("classification", values, how)
 
 

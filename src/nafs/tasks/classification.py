@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.counted import counted
 from nafs._support.errors import InputError, Parameter
 from nafs.graph import Graph
 from nafs.tasks.result import TaskResult, check_rows
@@ -82,7 +83,7 @@ def evaluate_classification(
     codes = _codes(graph)
     matrix = matrix / (np.linalg.norm(matrix, axis=1).mean() or 1.0)  # so that strengths are comparable
     how = (
-        f"logistic regression, {len(splits)} given split(s)"
+        f"logistic regression, {counted(len(splits), 'given split')}"
         if splits
         else f"logistic regression, {count} random splits"
     )
