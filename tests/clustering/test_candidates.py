@@ -114,7 +114,7 @@ def test_features_hold_back_hops_that_edges_alone_would_take():
     clustering = search.consensus(4)
     assert max(clustering.curve) == 20
     without = search_of(graph)
-    without.use_own_features = False
+    without._own = None
     assert max(without.consensus(4).curve) > 20
     assert "say more about the edges" in without.consensus(4).explain()
 

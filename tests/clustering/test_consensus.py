@@ -219,6 +219,13 @@ def test_the_number_of_clusters_is_found(search):
     assert "number of clusters 4: tried 2 to 24 and rated each by how well" in clustering.explain()
 
 
+def test_the_largest_number_that_was_tried_may_be_too_small(search, monkeypatch):
+    for best, expected in ((24, True), (20, False)):
+        monkeypatch.setattr(search, "number_curve", lambda best=best: {4: 0.1, best: 1.0})
+        clustering = search.cluster("auto")
+        assert ("largest that was tried, so there may be more clusters" in clustering.explain()) == expected
+
+
 @pytest.mark.parametrize(("count", "n_features"), [(2, 16), (5, 16), (3, 0), ("auto", 100)])
 def test_clusters_that_are_not_there_are_called_doubtful(count, n_features):
     noise = erdos_renyi(400, 0.02, n_features=n_features, seed=0)

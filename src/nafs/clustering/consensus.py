@@ -164,10 +164,10 @@ class ClusterSearch:
         self.hops |= {hop: future.result() for hop, future in directions.items()}
 
     def _sampled_features(self) -> OwnFeatures | None:
-        """The features of the sampled nodes before smoothing, if they count."""
-        if self._own is None or not self.use_own_features:
-            return None
-        return self._own if self.sample is None else OwnFeatures(self._own.features.take(self.sample))
+        """The features of the sampled nodes before smoothing, if they are known."""
+        if self._own is None or self.sample is None:
+            return self._own
+        return OwnFeatures(self._own.features.take(self.sample))
 
     @one_blas_thread()
     def number_curve(self, seed: int = 0) -> dict[int, float]:
@@ -208,11 +208,14 @@ class ClusterSearch:
         if self._edges is not None:
             criterion += ", times the modularity of their clusters"
         reason = (
-            f"number of clusters {number}: tried {min(curve)} to {max(curve)} at {self._usual[0]} to "
-            f"{self._usual[-1]} hops and rated each by {criterion}; "
+            f"number of clusters {number}: tried {min(curve)} to {max(curve)} and rated each by {criterion}; "
             f"{number} is the smallest within 5 % of the best rating "
             f"({curve[number]:.3f} of {max(curve.values()):.3f})"
         )
+        if number == NUMBERS[-1]:
+            reason += (
+                "; it is also the largest that was tried, so there may be more clusters: give their number"
+            )
         return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
 
     @one_blas_thread()
@@ -249,7 +252,8 @@ class ClusterSearch:
         if uneven.any():
             votes = candidates.labels[uneven]
             other = hold_vote(votes, n_clusters, self._edges, weigh=self.weigh_by_edges)
-            preferred = prefers_uneven(other, winner, even, self._sampled_features())
+            own = self._sampled_features() if self.use_own_features else None
+            preferred = prefers_uneven(other, winner, even, own)
             winner = other if preferred else winner
         labels, moved, own_features_first = self._settle(winner, candidates, used)
         sampled = labels if self.sample is None else labels[self.sample]
@@ -267,7 +271,7 @@ class ClusterSearch:
             "clusters)",
         ]
         if used[-1] > self._usual[-1]:
-            said = "the edges and the features together" if self._knows_features else "the edges"
+            said = "the edges" if self._own is None else "the edges and the features together"
             reasons.append(
                 f"{used[0]} to {used[-1]} hops were used instead of {self._usual[0]} to {self._usual[-1]}: "
                 f"clusters then say more about {said}"
@@ -317,7 +321,7 @@ class ClusterSearch:
         if self._edges is None or not self.weigh_by_edges or not self._can_go_further:
             return usual
         last = usual.where(np.isin(usual.hops, self._usual[-COMPARED:]))
-        if not is_rising(self._rate(last, n_clusters), self._knows_features):
+        if not is_rising(self._rate(last, n_clusters), self._own is not None):
             return usual
         if self._further is not None:
             self._read(self._further())
@@ -331,10 +335,6 @@ class ClusterSearch:
     def _can_go_further(self) -> bool:
         """Whether there are more numbers of hops than the usual ones."""
         return self._further is not None or len(self.hops) > len(self._usual)
-
-    @property
-    def _knows_features(self) -> bool:
-        return self._own is not None and self.use_own_features
 
     def _rate(self, candidates: Candidates, n_clusters: int) -> Ratings:
         """The rating of each number of hops. The features of the sample are not kept."""
