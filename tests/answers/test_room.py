@@ -23,7 +23,7 @@ def graph():
 
 
 def test_too_many_classes_for_the_limit_are_refused_before_any_work(graph, monkeypatch):
-    needed = 140 * MB + classes_nbytes(3000, 3000, 500, 20)
+    needed = 70 * MB + classes_nbytes(3000, 3000, 500, 20)
     with_vectors = needed + 4 * 3000 * 20
     room.check_room(graph, "auto", None, True)
     monkeypatch.setattr(room, "left_now", lambda limit: limit - 100 * MB)
@@ -35,7 +35,7 @@ def test_too_many_classes_for_the_limit_are_refused_before_any_work(graph, monke
 
 
 def test_optional_sources_are_left_out_where_they_do_not_fit(graph, monkeypatch):
-    needed = 140 * MB + classes_nbytes(3000, 3000, 500, 20)
+    needed = 70 * MB + classes_nbytes(3000, 3000, 500, 20)
     monkeypatch.setattr(room, "left_now", lambda limit: limit)
     assert room.what_fits(graph, 20, needed) == (False, False)
     assert room.what_fits(graph, 20, 10 * needed) == (True, True)

@@ -12,7 +12,7 @@ from nafs.clustering.own_features import OwnFeatures
 from nafs.graph import Graph
 from nafs.pipeline.decide import AUTO_DIM
 
-_CODE = 140 * 10**6  # bytes of Python and libraries, mapped from their files
+_SCIKIT_LEARN = 70 * 10**6  # bytes that scikit-learn adds to the program
 
 
 def check_room(graph: Graph, width: int | str, limit: int | None, all_probabilities: bool) -> None:
@@ -41,9 +41,9 @@ def _labels(graph: Graph) -> tuple[NDArray[np.int64], int]:
 
 
 def _needed(graph: Graph, width: int) -> int:
-    """Bytes of classes from vectors alone, with the libraries that are mapped from their files."""
+    """Bytes of classes from vectors alone, with scikit-learn."""
     labelled, classes = _labels(graph)
-    return _CODE + classes_nbytes(graph.n_nodes, len(labelled), classes, width)
+    return _SCIKIT_LEARN + classes_nbytes(graph.n_nodes, len(labelled), classes, width)
 
 
 def what_fits(graph: Graph, width: int, limit: int | None) -> tuple[bool, bool]:

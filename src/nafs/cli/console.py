@@ -33,6 +33,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nafs._support.budget import show_bytes
+from nafs._support.meter import resident
 from nafs._support.printable import printable
 
 LONG = 2.0  # seconds after which a part of the work says that it is running
@@ -175,7 +176,9 @@ class Run:
         times = "  ".join(f"{name} {show_seconds(value)}" for name, value in self.seconds.items())
         rows = [*rows, ("time", times)]
         if peak is not None:
-            rows.append(("peak memory", f"{show_bytes(peak)}, with Python and its libraries"))
+            mapped = resident("RssFile")
+            code = "" if mapped is None else f", of it {show_bytes(mapped)} of program code and mapped files"
+            rows.append(("peak memory", f"{show_bytes(peak)}{code}"))
         messages.print(title, style="bold")
         print_table(rows, on=messages)
 

@@ -45,7 +45,7 @@ MemoryLimit = Annotated[
     text_flag(
         "--memory-limit",
         metavar="SIZE",
-        help="Stay within this much memory, such as 4GB; larger graphs are processed in files.",
+        help="Stay within this much memory besides program code; larger graphs are processed in files.",
         parse=_limit,
         panel=RESOURCES,
     ),
