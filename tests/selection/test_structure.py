@@ -120,7 +120,7 @@ def test_clear_features_that_edges_hardly_follow_are_kept():
 def test_where_memory_is_short_structure_stays_away():
     adjacency, _ = communities(n=3000)
     graph = Graph(adjacency, np.random.default_rng(0).normal(size=(3000, 2)))
-    choice = decide(Job.of(graph, Settings.of(n_hops="auto", n_clusters=4, memory_limit="11MB"))).choice
+    choice = decide(Job.of(graph, Settings.of(n_hops="auto", n_clusters=4, memory_limit="25MB"))).choice
     assert any(
         reason.startswith("no structural columns: comparing them needs") and "memory_limit" in reason
         for reason in choice.reasons

@@ -5,9 +5,9 @@ information about the edges (see :func:`nafs.clustering.measures.mutual_informat
 
 The winner among uneven clusters is used if its agreement times its modularity, the criterion for the number
 of clusters, is higher than in the other vote, its assortativity is clearly higher, and its agreement is not
-lower. It must also resemble what the other heads find, and say nearly as much about the features before
-smoothing: candidates of one head can agree on clusters that have little to do with those of all others, and
-edges can prefer them by chance.
+lower. It must also be close to what the other heads find: resemble it, and say nearly as much about the
+features before smoothing. Candidates of one head can agree on clusters that have little to do with those of
+all others, and edges can prefer them by chance.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from nafs.clustering.own_features import OwnFeatures
 
 POWER = 4  # exponent of agreement and information in weights of votes, and of agreement in those of hops
 UNRELATED = 0.1  # information about edges below which they are assumed to say nothing about clusters
-_CLEARLY = 0.025  # rise in assortativity that uneven clusters must bring
-RELATED = 0.7  # part of the agreement in the other vote that uneven clusters must have with its candidates
-_INFORMED = 0.85  # part of what even clusters say about own features that uneven ones must keep
+_CLEARLY = 0.02  # rise in assortativity that uneven clusters must bring
+CLOSE = 0.6  # how close uneven clusters must be to what the other heads find
+_USUAL = 0.85  # part of what even clusters say about own features that uneven ones keep, if that is not known
 
 Labels = NDArray[np.int64]
 
@@ -50,13 +50,10 @@ class Winner(NamedTuple):
         """Agreement times modularity."""
         return self.agreement * self.modularity
 
-    def beats(self, other: Winner, resemblance: float) -> bool:
-        """Whether it is more stable, fits the edges clearly better, agrees as much, and is no outlier.
-
-        ``resemblance`` is its agreement with the candidates of the other vote.
-        """
-        fits = self.agreement >= other.agreement and self.assortativity >= other.assortativity + _CLEARLY
-        return fits and self.stability > other.stability and resemblance >= RELATED * other.agreement
+    def beats(self, other: Winner) -> bool:
+        """Whether it is more stable, fits the edges clearly better, and agrees as much."""
+        fits = self.assortativity >= other.assortativity + _CLEARLY
+        return fits and self.agreement >= other.agreement and self.stability > other.stability
 
 
 def hold_vote(candidates: Labels, n_clusters: int, edges: Edges | None, *, weigh: bool = True) -> Winner:
@@ -90,14 +87,20 @@ def prefers_uneven(uneven: Winner, even: Winner, even_candidates: Labels, own: O
 
     ``own`` are the features of the nodes before smoothing, if they count.
     """
+    return uneven.beats(even) and closeness(uneven, even, even_candidates, own) >= CLOSE
+
+
+def closeness(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFeatures | None) -> float:
+    """How close uneven clusters are to what the other heads find.
+
+    The product of two ratios: their agreement with the candidates of the even vote to that of its winner, and
+    what they say about own features to what that winner says.
+    """
     count = even.shares.shape[1]
     resemblance = float(indices_with(uneven.labels, even_candidates, count).mean())
-    if not uneven.beats(even, resemblance):
-        return False
-    if own is None:
-        return True
-    known, kept = (own.information(winner.labels, count) for winner in (even, uneven))
-    return known < NOTHING or kept >= _INFORMED * known
+    resemblance /= max(even.agreement, 1e-9)
+    known, kept = (0.0 if own is None else own.information(one.labels, count) for one in (even, uneven))
+    return resemblance * (kept / known if known >= NOTHING else _USUAL)
 
 
 def indices_with(labels: Labels, candidates: Labels, n_clusters: int) -> NDArray[np.float64]:

@@ -38,7 +38,7 @@ from nafs.clustering.candidates import COMPARED, Candidates, Ratings, choose_hop
 from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges
-from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions
+from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions, squares_nbytes
 from nafs.clustering.joint_mixture import columns_for
 from nafs.clustering.last_step import OtherNodes, SampledNodes, Settled, settle
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
@@ -48,6 +48,7 @@ from nafs.clustering.sample import SAMPLE, draw, sample_size
 from nafs.graph import Adjacency, Features
 
 _FEWEST = 30  # candidates at the usual numbers of hops; one embedding alone is clustered with several seeds
+_SMALL = 5000  # nodes up to which one part of them is enough to choose the number of clusters
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _BLOCK = 1 << 14  # rows multiplied at a time
 
@@ -80,6 +81,7 @@ class ClusterSearch:
 
     Attributes
     ----------
+    most_clusters : int
     heads : tuple of str
         The heads that produce candidates. Set it to leave some out and see what they contribute. At least one
         head besides ``absorbed`` is needed, and ``merged`` works only with a graph.
@@ -124,14 +126,17 @@ class ClusterSearch:
         self._own = OwnFeatures(features) if features is not None and OwnFeatures.can_use(features) else None
         self._allocate = allocate
         self._edges: Edges | None = None
+        self._order: NDArray[np.int64] | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
-        self._most = NUMBERS[-1] if most_clusters is None else most_clusters
+        self.most_clusters = NUMBERS[-1] if most_clusters is None else most_clusters
         self._further = further
 
         def start(n_nodes: int) -> None:
             self.n_nodes = n_nodes
-            self.sample = draw(n_nodes, sample_size(self._most, sample), graph, sample_seed)
+            self.sample = draw(n_nodes, sample_size(self.most_clusters, sample), graph, sample_seed)
             self._edges = None if graph is None else Edges.among(graph, self.sample)
+            if self.sample is None and n_nodes > _SMALL:  # the nodes of a sample already are in such an order
+                self._order = draw(n_nodes, PARTS * ROWS, graph, sample_seed)
 
         self._read(sweep, start)
         if not self.hops:
@@ -154,9 +159,9 @@ class ClusterSearch:
                     np.asarray(matrix if self.sample is None else matrix[self.sample], np.float32) / largest
                 )
                 wait(directions.values())  # so that one copy of the rows is waiting at most
-                directions[hop] = pool.submit(Directions.of, rows, 4 * self._most)
+                directions[hop] = pool.submit(Directions.of, rows, 4 * self.most_clusters)
                 if self.sample is not None:
-                    axes = directions[hop].result().axes[:, : columns_for(self._most)] / largest
+                    axes = directions[hop].result().axes[:, : columns_for(self.most_clusters)] / largest
                     rows = self._allocate((len(matrix), axes.shape[1]), np.float16)
                     for begin in range(0, len(matrix), _BLOCK):
                         rows[begin : begin + _BLOCK] = matrix[begin : begin + _BLOCK] @ axes
@@ -174,14 +179,13 @@ class ClusterSearch:
         """The criterion for each number of clusters that is tried; see :mod:`nafs.clustering.number`."""
         chosen = self._some_hops(self._usual)
         n_rows = len(chosen[0].rows)
-        rng = np.random.default_rng(seed)
         if n_rows <= ROWS:
             places = [np.arange(n_rows)]
-        elif self.sample is None:
-            places = [np.sort(rng.choice(n_rows, ROWS, replace=False))]
-        else:  # with a graph, each node is followed by a neighbor, so parts have edges
-            order = np.arange(n_rows) if self._edges is not None else rng.permutation(n_rows)
-            places = [order[top : top + ROWS] for top in range(0, n_rows - ROWS + 1, ROWS)][:PARTS]
+        elif self.n_nodes <= _SMALL:
+            places = [np.sort(np.random.default_rng(seed).choice(n_rows, ROWS, replace=False))]
+        else:
+            order = np.arange(n_rows) if self._order is None else self._order
+            places = [order[top : top + ROWS] for top in range(0, len(order) - ROWS + 1, ROWS)][:PARTS]
         parts = [
             Part(
                 [Directions(one.rows[rows], one.sizes, one.axes) for one in chosen],
@@ -394,4 +398,6 @@ def search_nbytes(
     # Leading directions of all nodes at every number of hops, and the scores of all nodes in the end.
     others = 2 * n_nodes * width if n_nodes > size and not in_files else 0
     scores = 4 * n_nodes * most if n_nodes > size and not in_files else 0
-    return n_hops * (4 * min(n_nodes, size) * (4 * most + width) + others) + scores
+    candidates = 8 * len(ALL_HEADS) * min(n_nodes, size)
+    held = n_hops * (4 * min(n_nodes, size) * (4 * most + width) + candidates + others) + scores
+    return held + squares_nbytes(min(n_nodes, size), most)

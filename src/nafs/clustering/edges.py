@@ -43,6 +43,12 @@ class Edges:
         apart = first != second
         return cls(first[apart], second[apart], weights[apart]) if apart.any() else None
 
+    @staticmethod
+    def nbytes(graph: Adjacency, nodes: NDArray[np.int64] | None = None) -> int:
+        """Approximate bytes while the edges among some nodes are found: all edges of these nodes."""
+        count = graph.n_stored if nodes is None else int(np.diff(graph.indptr)[nodes].sum())
+        return (96 if graph.directed else 56) * count
+
     def among_rows(self, rows: NDArray[np.int64], n_rows: int) -> Edges | None:
         """The edges among some of the ``n_rows`` nodes; ``None`` if there are none."""
         places = np.full(n_rows, -1)

@@ -103,6 +103,12 @@ def subspace(directions: Directions, n_clusters: int, rng: np.random.Generator) 
     return kmeans(unit_rows(spectrum.left(0, n_clusters)), n_clusters, rng, _STEPS)
 
 
+def squares_nbytes(n_rows: int, n_clusters: int) -> int:
+    """Approximate bytes of the products in ``subspace``, and of the copy that they are scaled to."""
+    count = min(n_clusters + 1, _SQUARED)
+    return 8 * n_rows * count * (count + 1) // 2
+
+
 Head = Callable[[Directions, int, np.random.Generator], Labels]
 HEADS: dict[str, Head] = {
     "mixture": mixture,

@@ -10,21 +10,33 @@ from numpy.typing import NDArray
 
 from nafs.graph import Adjacency
 
-SAMPLE = 5000  # nodes
+SAMPLE = 20_000  # nodes
+_FEW = 24  # clusters up to which the whole sample is compared
+LEAST = 5000  # nodes of a sample that is compared however many clusters there are
 
 
-def sample_size(n_clusters: int, at_least: int = SAMPLE) -> int:
-    """How many nodes' partitions are compared in a large graph."""
-    return max(at_least, 10 * n_clusters)
+def sample_size(n_clusters: int, most: int = SAMPLE) -> int:
+    """How many nodes' partitions are compared in a large graph: fewer for many clusters, which take longer.
+
+    Examples
+    --------
+    >>> from nafs.clustering.sample import sample_size
+    >>> sample_size(10), sample_size(48), sample_size(1000)
+    (20000, 10000, 10000)
+    """
+    return max(min(most, max(LEAST, most * _FEW // max(n_clusters, _FEW))), 10 * n_clusters)
 
 
 def draw(n_nodes: int, size: int, graph: Adjacency | None, seed: int) -> NDArray[np.int64] | None:
-    """Nodes to compare partitions on; ``None`` for all. With a graph, each is followed by a neighbor."""
+    """Nodes to compare partitions on, in random order; ``None`` for all.
+
+    With a graph, each is followed by a neighbor, so that the nodes in any part of the order have edges.
+    """
     if n_nodes <= size:
         return None
     rng = np.random.default_rng(seed)
     if graph is None:
-        return np.sort(rng.choice(n_nodes, size, replace=False))
+        return np.asarray(rng.choice(n_nodes, size, replace=False), np.int64)
     nodes = rng.choice(n_nodes, size, replace=False)
     neighbors, degrees = nodes.copy(), np.diff(graph.indptr)[nodes]
     linked = degrees > 0

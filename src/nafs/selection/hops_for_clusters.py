@@ -14,9 +14,10 @@ import numpy as np
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
 from nafs.clustering.consensus import ClusterSearch, Sweep, search_nbytes
+from nafs.clustering.edges import Edges
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
-from nafs.clustering.sample import SAMPLE, sample_size
+from nafs.clustering.sample import LEAST, SAMPLE, draw, sample_size
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import find_directions, projected
@@ -34,13 +35,12 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
     limit = question.resources.limit
-    needed = search_nbytes(graph.n_nodes, most, len(LADDER), sample=sample, in_files=limit is not None)
-    needed += LIBRARIES if program_bytes(limit) else 0
-    count = NUMBERS[-1] if most is None else most
-    compared = sample_size(count, sample)
-    own = OwnFeatures.nbytes(question.features, compared if graph.n_nodes > compared else 0, count)
+    # Half of the limit is left to the sweep.
+    while limit is not None and sample > LEAST and sum(_needed(question, most, sample)) > limit // 2:
+        sample = max(sample // 2, LEAST)
+    needed, later = _needed(question, most, sample)
     check_limit(
-        question.held + needed + own,
+        question.held + needed + later,
         limit,
         "looking for clusters at several numbers of hops takes",
         "raise the limit, or give a number of hops",
@@ -71,12 +71,31 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     return search
 
 
+def _needed(question: Question, most: int | None, sample: int) -> tuple[int, int]:
+    """Approximate bytes that the search holds during the sweep, and those that it needs after it."""
+    graph, limit = question.graph, question.resources.limit
+    count = NUMBERS[-1] if most is None else most
+    size = sample_size(count, sample)
+    nodes = draw(graph.n_nodes, size, graph, question.preparations.seed)
+    held = search_nbytes(graph.n_nodes, most, len(LADDER), sample=sample, in_files=limit is not None)
+    held += Edges.nbytes(graph, nodes) + (LIBRARIES if program_bytes(limit) else 0)
+    columns = min(question.features.shape[1], max(COLUMNS, 4 * (most or 0)))
+    held += 8 * min(graph.n_nodes, size) * columns  # two copies of the rows of one embedding
+    return held, OwnFeatures.nbytes(question.features, 0 if nodes is None else size, count)
+
+
 def choose_for_clusters(question: Question) -> Choice:
     """The clusters that most partitions agree on, and the number of hops that reproduces them best."""
     wanted, requested = _wanted(question), question.preparations.n_clusters
     search = search_clusters(question)
     clustering = search.cluster(wanted, question.preparations.seed)
     reasons = clustering.reasons
+    compared, usual = len(search.hops[clustering.n_hops].rows), sample_size(search.most_clusters)
+    if compared < min(usual, question.graph.n_nodes):
+        reasons += (
+            f"clusterings of {compared:,} nodes were compared instead of {usual:,}, to keep the memory_limit",
+        )
+        clustering = replace(clustering, reasons=reasons)
     if isinstance(requested, int) and requested != wanted:
         reasons += (f"{wanted} clusters instead of {requested}: there are only {wanted} nodes",)
         clustering = replace(clustering, reasons=reasons)
