@@ -217,7 +217,7 @@ def test_rows_with_nan_or_infinity_are_named(value, form):
     X = np.ones((9, 2))
     X[[1, 4, 5, 6, 7, 8], 1] = value
     for call in (read_features, lambda X: NAFS().fit(X)):
-        with pytest.raises(ValueError, match=r"NaN or inf in 6 row\(s\): 1, 4, 5, 6, 7, \.\.\."):
+        with pytest.raises(ValueError, match=r"NaN or inf in 6 rows: 1, 4, 5, 6, 7, \.\.\."):
             call(form(X))
 
 

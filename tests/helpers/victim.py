@@ -226,7 +226,7 @@ def _lost(path, graph):
         (
             int(skipped[1])
             for note in graph.notes
-            if note.startswith(f"{path}: ") and (skipped := re.search(r"(\d+) line\(s\) skipped", note))
+            if note.startswith(f"{path}: ") and (skipped := re.search(r"(\d+) lines? skipped", note))
         ),
         0,
     )

@@ -242,7 +242,8 @@ def test_suggestions_are_by_what_puts_more_hidden_edges_first(graph, monkeypatch
     monkeypatch.setattr("nafs.selection.hops_for_links.hidden_among_first", lambda *_: first)
     embedding = embed(graph, n_hops="auto", goal="links")
     words = {"head": "the link head", "cosine": "cosine similarity"}[by]
-    assert f"ranked by {words}: {counts[0]} of the first 200 pairs" in embedding.choice.explain()
+    ranked = f"ranked by {words}: of the 200 pairs that the link head puts first, {counts[0]} are hidden"
+    assert ranked in embedding.choice.explain()
     assert embedding.suggest_links(graph, 9).equals(embedding.suggest_links(graph, 9, score=by))
 
 

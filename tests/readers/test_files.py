@@ -88,7 +88,7 @@ def test_a_sign_inside_values_is_not_a_comment(tmp_path):
     path.write_text("# made by hand\na#1,b\nb,c#2\n")
     assert read_graph(path).ids.tolist() == ["a#1", "b", "c#2"]
     path.write_text("a,b\n# in between\nb,c#2\n")
-    with pytest.raises(InputError, match=r"line 2: 1 column.* comment"):
+    with pytest.raises(InputError, match=r"line 2: 1 instead of 2 columns.* comment"):
         read_graph(path)
     graph = read_graph(path, comment="#")
     assert graph.ids.tolist() == ["a", "b", "c#2"]

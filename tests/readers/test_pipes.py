@@ -43,7 +43,7 @@ class TestPipes:
         assert graph.features.dense.ravel().tolist() == [1, 2, 3]
 
     def test_errors_name_the_pipe(self, tmp_path):
-        with pytest.raises(InputError, match=r"fifo, line 2: 1 column"):
+        with pytest.raises(InputError, match=r"fifo, line 2: 1 instead of 2 columns"):
             read_graph(self.through_fifo(tmp_path, b"a,b\nc\n"))
 
     def test_notes_name_the_pipe(self, tmp_path):

@@ -49,7 +49,7 @@ def as_graph(graph: Any) -> Graph:
         return from_edges(*graph)
     kind = f"{type(graph).__module__}.{type(graph).__qualname__}".removeprefix("builtins.")
     raise InputTypeError(
-        f"a {kind} is not a graph; pass a Graph, a NetworkX, igraph or PyG graph, a data frame "
+        f"{kind} is not a graph; pass a Graph, a NetworkX, igraph or PyG graph, a data frame "
         "of edges or a pair (edges, nodes), or make a Graph with nafs.read_graph, from_edges or "
         "Graph(adjacency, features)"
     )
