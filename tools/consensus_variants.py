@@ -4,7 +4,8 @@
 
 Every graph is clustered six times, each time on another sample: 70 % of its nodes and at most 20,000.
 All variants use the same candidates, so that only the votes and the last step differ. Graphs of real data are
-measured a second time with as many random edges again as they have edges.
+measured again with as many random edges as they have edges, and with fewer classes, so that the largest has
+about half of the nodes.
 
 Measured graphs are kept in docs/data/consensus_variants.json: delete the file to measure them again. The
 tables are written into docs/quality.md. Scores are means of ACC, NMI and ARI in percent. The unseen graphs
@@ -27,7 +28,7 @@ from text_networks import CHECKED, GRAPHS, HIERARCHIES, UNSEEN, graph_of
 from nafs import Graph
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
-from nafs.clustering.ballot import CLOSE, POWER, UNRELATED, Winner, closeness, prefers_uneven
+from nafs.clustering.ballot import POWER, UNRELATED, Winner, is_more_stable, says_more, why_uneven
 from nafs.clustering.candidates import Candidates
 from nafs.clustering.consensus import _FEWEST
 from nafs.clustering.edges import Edges, Table, assortativity_of, modularity_of
@@ -47,7 +48,6 @@ AUTO = "auto"
 Labels = NDArray[np.int64]
 Matrix = NDArray[Any]
 Scores = dict[str, list[float]]
-Beats = Callable[[Winner, Winner, float], bool]
 
 
 def planted(sizes: list[int], inside: float, outside: float, signal: float, seed: int) -> Graph:
@@ -67,12 +67,15 @@ PLANTED: dict[str, Callable[[], Graph]] = {
     "planted: four, clear": partial(planted, [250] * 4, 0.03, 0.012, 0.8, 0),
 }
 NOISY = " and random edges"
+LARGE = " with a large class"
 TEXTS = {"unseen": tuple(UNSEEN), "hierarchies": tuple(HIERARCHIES), "checked": tuple(CHECKED)}
 REAL = {**HALVES, **TEXTS}
+CHANGED = {**HALVES, "texts": tuple(GRAPHS)}
 GROUPS = {
     **REAL,
     "planted": tuple(PLANTED),
-    **{f"{group}, random edges": tuple(name + NOISY for name in names) for group, names in REAL.items()},
+    **{f"{group}, random edges": tuple(name + NOISY for name in names) for group, names in CHANGED.items()},
+    **{f"{group}, large class": tuple(name + LARGE for name in names) for group, names in CHANGED.items()},
 }
 
 
@@ -90,6 +93,28 @@ def with_random_edges(graph: Graph) -> Graph:
     return Graph(edges, graph.features.matrix, labels=labels, directed=False)
 
 
+def with_large_class(graph: Graph) -> Graph:
+    """The graph with some of its classes, or with half of the nodes of all but one if there are few."""
+    assert graph.features is not None
+    assert graph.labels is not None
+    codes, rng = graph.labels.codes, np.random.default_rng(0)
+    sizes = np.bincount(codes[codes >= 0])
+    largest, kept = int(sizes.argmax()), np.zeros(len(codes), bool)
+    if len(sizes) > 3:
+        chosen = [largest]
+        for code in rng.permutation(np.delete(np.arange(len(sizes)), largest)):
+            if sizes[[*chosen[1:], code]].sum() <= 1.15 * sizes[largest]:
+                chosen.append(int(code))
+        kept = np.isin(codes, chosen)
+    else:
+        for code, size in enumerate(sizes):
+            nodes = np.flatnonzero(codes == code)
+            kept[nodes if code == largest else rng.choice(nodes, size // 2, replace=False)] = True
+    edges = graph.adjacency.to_scipy().tocsr()[kept][:, kept]
+    labels = [str(graph.labels.classes[code]) for code in codes[kept]]
+    return Graph(edges, graph.features.matrix[kept], labels=labels, directed=False)
+
+
 class WithoutNeighbors(OwnFeatures):
     """Own features that never come first, because no nodes are found to be alike."""
 
@@ -101,8 +126,8 @@ class WithoutNeighbors(OwnFeatures):
 class Vote:
     """The candidates of one sample, and what they agree on by some rule.
 
-    ``rating`` is what the weight of a vote has beside agreement, ``power`` the exponent of both; ``beats``
-    tells when uneven clusters are used, by default as `auto` does.
+    ``rating`` is what the weight of a vote has beside agreement, ``power`` the exponent of both;
+    ``uses_uneven`` tells when uneven clusters are used, by default as `auto` does.
     """
 
     search: ClusterSearch
@@ -110,7 +135,7 @@ class Vote:
     count: int
     rating: Callable[[Table], float] = mutual_information
     power: float = POWER
-    beats: Beats | None = None
+    uses_uneven: Callable[[Winner, Winner, Labels, OwnFeatures | None], object] = why_uneven
 
     @cached_property
     def winner(self) -> Winner:
@@ -120,9 +145,7 @@ class Vote:
             for group in (self.candidates.heads != "absorbed", self.candidates.heads == "absorbed")
         )
         others = self.candidates.labels[self.candidates.heads != "absorbed"]
-        if self.beats is None:
-            return uneven if prefers_uneven(uneven, even, others, self.own) else even
-        return uneven if self.beats(uneven, even, closeness(uneven, even, others, self.own)) else even
+        return uneven if self.uses_uneven(uneven, even, others, self.own) else even
 
     def _winner(self, candidates: Labels) -> Winner:
         edges = self.search._edges
@@ -135,7 +158,9 @@ class Vote:
         labels = shares.argmax(axis=1)
         together = float(np.mean([rand_index(labels, other, self.count) for other in candidates]))
         table = edges.table(labels, self.count)
-        return Winner(shares, together, assortativity_of(table), modularity_of(table))
+        return Winner(
+            shares, together, assortativity_of(table), modularity_of(table), mutual_information(table)
+        )
 
     @cached_property
     def sampled(self) -> SampledNodes:
@@ -179,22 +204,6 @@ def refined(votes: Vote, scores: Matrix) -> Labels:
     return np.asarray((scores if votes.own is None else votes.own.refine(scores)).argmax(axis=0))
 
 
-def never(_uneven: Winner, _even: Winner, _close: float) -> bool:
-    """Uneven clusters are not used."""
-    return False
-
-
-def far(uneven: Winner, even: Winner, _close: float) -> bool:
-    """Uneven clusters need not be close to what the other heads find."""
-    return uneven.beats(even)
-
-
-def hardly(uneven: Winner, even: Winner, close: float) -> bool:
-    """Uneven clusters need not fit the edges clearly better, only as well."""
-    fits = uneven.agreement >= even.agreement and uneven.assortativity >= even.assortativity
-    return fits and uneven.stability > even.stability and close >= CLOSE
-
-
 VOTES: dict[str, dict[str, Any]] = {
     AUTO: {},
     "votes by agreement alone": {"rating": lambda _table: 1.0},
@@ -202,9 +211,12 @@ VOTES: dict[str, dict[str, Any]] = {
     "votes by agreement and modularity": {"rating": modularity_of},
     "votes: square instead of fourth power": {"power": 2},
     "votes: eighth power": {"power": 8},
-    "uneven clusters never": {"beats": never},
-    "uneven clusters need not be close to the others": {"beats": far},
-    "uneven clusters need not fit edges clearly better": {"beats": hardly},
+    "uneven clusters never": {"uses_uneven": lambda *_: False},
+    "uneven clusters only if they say more": {"uses_uneven": lambda *args: says_more(*args[:2], args[3])},
+    "uneven clusters only if more stable": {"uses_uneven": is_more_stable},
+    "uneven clusters if more stable, whatever they say about features": {
+        "uses_uneven": lambda *args: is_more_stable(*args[:3], None)
+    },
 }
 LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     "own features never first": own_features_last,
@@ -219,13 +231,13 @@ LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
 
 def searches(name: str) -> Iterator[tuple[Graph, ClusterSearch]]:
     """The graph, and the embeddings of each sample."""
-    plain = name.removesuffix(NOISY)
+    plain = name.removesuffix(NOISY).removesuffix(LARGE)
     if plain in PLANTED:
         graph = PLANTED[plain]()
     else:
         graph = graph_of(GRAPHS[plain]()) if plain in GRAPHS else data_of(plain).graph
     if name != plain:
-        graph = with_random_edges(graph)
+        graph = with_random_edges(graph) if name.endswith(NOISY) else with_large_class(graph)
     assert graph.labels is not None
     count = len(graph.labels.classes)
     for seed in range(SAMPLES):
@@ -291,7 +303,7 @@ def by_graph(measured: dict[str, Scores]) -> list[str]:
 def main() -> None:
     """Measure graphs that are missing, and write the tables."""
     real = [*present([name for half in HALVES.values() for name in half]), *GRAPHS]
-    names = [*real, *PLANTED, *(name + NOISY for name in real)]
+    names = [*real, *PLANTED, *(name + change for change in (NOISY, LARGE) for name in real)]
     measured = measure_missing("consensus_variants", names, measure)
     page = DOCS / "quality.md"
     tables = {"variants": table(measured), "samples": by_graph(measured)}

@@ -3,11 +3,13 @@
 Each candidate votes with a weight: its mean agreement (adjusted Rand index) with all others times its
 information about the edges (see :func:`nafs.clustering.measures.mutual_information`), to the fourth power.
 
-The winner among uneven clusters is used if its agreement times its modularity, the criterion for the number
-of clusters, is higher than in the other vote, its assortativity is clearly higher, and its agreement is not
-lower. It must also be close to what the other heads find: resemble it, and say nearly as much about the
-features before smoothing. Candidates of one head can agree on clusters that have little to do with those of
-all others, and edges can prefer them by chance.
+There are two reasons to use the winner among uneven clusters:
+
+- They say more about edges and features together, as the product of both. Edges alone would not do: they can
+  prefer uneven clusters by chance.
+- They are more stable: agreement times modularity, the criterion for the number of clusters, is higher than
+  in the other vote, assortativity is clearly higher, and agreement is not lower. They must then keep most of
+  what the other clusters say about features, or, where that is not known, resemble what the other heads find.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ from nafs.clustering.own_features import OwnFeatures
 
 POWER = 4  # exponent of agreement and information in weights of votes, and of agreement in those of hops
 UNRELATED = 0.1  # information about edges below which they are assumed to say nothing about clusters
-_CLEARLY = 0.02  # rise in assortativity that uneven clusters must bring
-CLOSE = 0.6  # how close uneven clusters must be to what the other heads find
-_USUAL = 0.85  # part of what even clusters say about own features that uneven ones keep, if that is not known
+_MORE = 1.01  # factor by which uneven clusters must say more about edges and features together
+_CLEARLY = 0.02  # rise in assortativity that more stable clusters must bring
+_INFORMED = 0.85  # part of what even clusters say about features that more stable ones must keep
+_RELATED = 0.7  # part of the agreement in the even vote that they must have with its candidates otherwise
 
 Labels = NDArray[np.int64]
 
@@ -39,6 +42,7 @@ class Winner(NamedTuple):
     agreement: float
     assortativity: float = 1.0
     modularity: float = 1.0
+    information: float = 0.0
 
     @property
     def labels(self) -> Labels:
@@ -49,11 +53,6 @@ class Winner(NamedTuple):
     def stability(self) -> float:
         """Agreement times modularity."""
         return self.agreement * self.modularity
-
-    def beats(self, other: Winner) -> bool:
-        """Whether it is more stable, fits the edges clearly better, and agrees as much."""
-        fits = self.assortativity >= other.assortativity + _CLEARLY
-        return fits and self.agreement >= other.agreement and self.stability > other.stability
 
 
 def hold_vote(candidates: Labels, n_clusters: int, edges: Edges | None, *, weigh: bool = True) -> Winner:
@@ -79,28 +78,46 @@ def hold_vote(candidates: Labels, n_clusters: int, edges: Edges | None, *, weigh
     if edges is None:
         return Winner(shares, agreement)
     table = edges.table(labels, n_clusters)
-    return Winner(shares, agreement, assortativity_of(table), modularity_of(table))
+    return Winner(shares, agreement, assortativity_of(table), modularity_of(table), mutual_information(table))
 
 
-def prefers_uneven(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFeatures | None) -> bool:
-    """Whether the winner of the vote on uneven clusters is used.
+def why_uneven(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFeatures | None) -> str:
+    """Why the winner of the vote on uneven clusters is used; empty if it is not.
 
     ``own`` are the features of the nodes before smoothing, if they count.
     """
-    return uneven.beats(even) and closeness(uneven, even, even_candidates, own) >= CLOSE
+    if says_more(uneven, even, own):
+        return "they say more about edges and features together"
+    if is_more_stable(uneven, even, even_candidates, own):
+        return "they are more stable than the others"
+    return ""
 
 
-def closeness(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFeatures | None) -> float:
-    """How close uneven clusters are to what the other heads find.
+def says_more(uneven: Winner, even: Winner, own: OwnFeatures | None) -> bool:
+    """Whether uneven clusters say more about edges and features together."""
+    known, kept = _about_features(uneven, even, own)
+    return known > 0 and kept * uneven.information > _MORE * known * even.information
 
-    The product of two ratios: their agreement with the candidates of the even vote to that of its winner, and
-    what they say about own features to what that winner says.
-    """
-    count = even.shares.shape[1]
-    resemblance = float(indices_with(uneven.labels, even_candidates, count).mean())
-    resemblance /= max(even.agreement, 1e-9)
-    known, kept = (0.0 if own is None else own.information(one.labels, count) for one in (even, uneven))
-    return resemblance * (kept / known if known >= NOTHING else _USUAL)
+
+def is_more_stable(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFeatures | None) -> bool:
+    """Whether uneven clusters are more stable, and not far from what the other heads find."""
+    if uneven.stability <= even.stability or uneven.agreement < even.agreement:
+        return False
+    if uneven.assortativity < even.assortativity + _CLEARLY:
+        return False
+    known, kept = _about_features(uneven, even, own)
+    if known:
+        return kept >= _INFORMED * known
+    resemblance = indices_with(uneven.labels, even_candidates, even.shares.shape[1]).mean()
+    return bool(resemblance >= _RELATED * even.agreement)
+
+
+def _about_features(uneven: Winner, even: Winner, own: OwnFeatures | None) -> tuple[float, float]:
+    """What even and uneven clusters say about features; 0 if features say nothing about clusters."""
+    if own is None:
+        return 0.0, 0.0
+    known, kept = (own.information(winner.labels, even.shares.shape[1]) for winner in (even, uneven))
+    return (known, kept) if known >= NOTHING else (0.0, 0.0)
 
 
 def indices_with(labels: Labels, candidates: Labels, n_clusters: int) -> NDArray[np.float64]:

@@ -33,7 +33,7 @@ from nafs._support.counted import counted
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps
-from nafs.clustering.ballot import POWER, Winner, hold_vote, indices_with, prefers_uneven
+from nafs.clustering.ballot import POWER, Winner, hold_vote, indices_with, why_uneven
 from nafs.clustering.candidates import COMPARED, Candidates, Ratings, choose_hops, is_rising, rate_hops
 from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
@@ -252,13 +252,13 @@ class ClusterSearch:
             uneven = np.zeros_like(uneven)
         even = candidates.labels[~uneven]
         winner = hold_vote(even, n_clusters, self._edges, weigh=self.weigh_by_edges)
-        preferred = False
+        why = ""
         if uneven.any():
             votes = candidates.labels[uneven]
             other = hold_vote(votes, n_clusters, self._edges, weigh=self.weigh_by_edges)
             own = self._sampled_features() if self.use_own_features else None
-            preferred = prefers_uneven(other, winner, even, own)
-            winner = other if preferred else winner
+            why = why_uneven(other, winner, even, own)
+            winner = other if why else winner
         labels, moved, own_features_first = self._settle(winner, candidates, used)
         sampled = labels if self.sample is None else labels[self.sample]
         indices = indices_with(sampled, candidates.labels, n_clusters)
@@ -283,10 +283,8 @@ class ClusterSearch:
         if len(used) > 1:
             number = counted(best, "hop")
             reasons.append(f"{number}: the clusterings at this number agree best with the combined one")
-        if preferred:
-            reasons.append(
-                "clusters merged along the edges are used, because they are more stable than the others"
-            )
+        if why:
+            reasons.append(f"clusters merged along the edges are used: {why}")
         if moved:
             reasons.append(
                 "nodes that moved to another cluster because of their own features, before smoothing: "
