@@ -15,13 +15,14 @@ from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
-from consensus_variants import MOST, SHARE
+from consensus_variants import SHARE
 from kept import DOCS, measure_missing
 from sklearn.decomposition import PCA
 from text_networks import UNSEEN, graph_of
 
 from nafs import Graph
 from nafs.clustering import agreement
+from nafs.clustering.sample import SAMPLE
 from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import HALVES, data_of, present
@@ -58,7 +59,7 @@ def measure(name: str) -> dict[str, float]:
         count, each = len(graph.labels.classes), []
         for seed in range(SAMPLES):
             settings = Settings.of(n_hops="auto", n_clusters=count, seed=seed, preprocessing=kind)
-            search = search_clusters(Job.of(graph, settings), sample=min(MOST, int(SHARE * graph.n_nodes)))
+            search = search_clusters(Job.of(graph, settings), sample=min(SAMPLE, int(SHARE * graph.n_nodes)))
             truth, labels = (
                 codes[search.sample] for codes in (graph.labels.codes, search.consensus(count).labels)
             )

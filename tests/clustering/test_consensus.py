@@ -223,7 +223,9 @@ def test_the_largest_number_that_was_tried_may_be_too_small(search, monkeypatch)
     for best, expected in ((24, True), (20, False)):
         monkeypatch.setattr(search, "number_curve", lambda best=best: {4: 0.1, best: 1.0})
         clustering = search.cluster("auto")
-        assert ("largest that was tried, so there may be more clusters" in clustering.explain()) == expected
+        assert (
+            "the largest number that was tried is the best, so there may be more" in clustering.explain()
+        ) == expected
 
 
 @pytest.mark.parametrize(("count", "n_features"), [(2, 16), (5, 16), (3, 0), ("auto", 100)])

@@ -99,3 +99,27 @@ def test_unknown_values_and_equal_names():
     assert len({cluster.name for cluster in clusters}) == 3
     same = described(categories={"city": (np.where(CODES < 2, 0, 1), ["Oslo", "Rome"])})
     assert len({cluster.name for cluster in same}) == 3
+
+
+def test_words_that_are_rare_by_chance_describe_nothing():
+    rng = np.random.default_rng(0)
+    clusters = rng.integers(0, 24, 2400)
+    table = sp.csr_array((rng.random((2400, 1500)) < 0.01).astype(np.float32))
+    names = [f"w{i}" for i in range(1500)]
+    vectors = np.eye(24)[clusters]
+    described = describe_clusters(clusters, vectors, np.arange(2400), NodeFacts(features=(table, names)))
+    assert all(cluster.name.startswith("around ") for cluster in described)
+    table = sp.lil_array(table)
+    table[np.flatnonzero(clusters == 3)[:8], 7] = 1  # eight in a hundred, against one elsewhere
+    facts = NodeFacts(features=(sp.csr_array(table), names))
+    described = describe_clusters(clusters, vectors, np.arange(2400), facts)
+    assert described[3].name == "w7"
+
+
+def test_a_category_that_most_nodes_have_is_no_measurement():
+    table = np.zeros((60, 2), np.float32)
+    table[:, 0] = (CODES < 2) & (np.arange(60) % 10 > 0)
+    table[:, 1] = np.arange(60) % 7 + 1 + 9 * (CODES == 2)
+    clusters = described(features=(sp.csr_array(table), ["city: Oslo", "age"]))
+    assert not any("high city" in cluster.words.lower() for cluster in clusters)
+    assert clusters[2].name == "high age"

@@ -17,6 +17,11 @@ def test_rows_in_the_order_of_their_clusters():
         assert search(shuffled=shuffled, sample=5000).cluster("auto").n_clusters == 5
 
 
+def test_all_nodes_of_a_graph_that_is_not_sampled():
+    for shuffled in (False, True):
+        assert search(shuffled=shuffled, sample=20_000).cluster("auto").n_clusters == 5
+
+
 def test_samples_smaller_than_a_part():
     curve = search(shuffled=False, sample=500).number_curve()
     assert curve[5] > 0.99 > curve[7]

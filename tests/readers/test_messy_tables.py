@@ -74,6 +74,10 @@ class TestLabelsAmongTheFeatures:
         rating = pd.Series(STATUS).map(names).fillna(names["good"])
         for graph in both_ways(tmp_path, PEOPLE.assign(rating=rating), labels):
             assert any("'rating' has one value for each class of the labels" in note for note in graph.notes)
+        for graph in both_ways(tmp_path, PEOPLE.assign(rating=rating, again=pd.Series(STATUS)), labels):
+            notes = " ".join(graph.notes)
+            assert "'rating' has one value for each class" in notes, "beside a column that was left out"
+            assert "'again' repeats the labels" in notes
         mixed = rating.where(np.arange(N) != 7, names["good"] if STATUS[7] == "bad" else names["bad"])
         for graph in both_ways(tmp_path, PEOPLE.assign(rating=mixed), labels):
             assert not any("one value for each class" in note for note in graph.notes)

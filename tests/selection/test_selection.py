@@ -335,6 +335,24 @@ def test_a_memory_limit_is_kept_while_choosing():
     assert embed(graph, n_hops="auto", memory_limit="100MB").matrix.shape[0] == 3000
 
 
+def test_within_a_memory_limit_fewer_nodes_are_compared():
+    graph = power_law(8000, n_features=8, seed=0)
+
+    def reasons(limit):
+        return embed(graph, n_hops="auto", n_clusters=5, memory_limit=limit).choice.explain()
+
+    assert "these are clusterings of" not in reasons("200MB")
+    fewer = []
+    for megabytes in range(60, 0, -2):
+        try:
+            said = reasons(f"{megabytes}MB")
+        except MemoryError:
+            break
+        fewer.append("these are clusterings of 5,000 of 8,000 nodes" in said)
+    assert fewer[-1], "a sample is tried before the limit is refused"
+    assert fewer == sorted(fewer), "once the limit is too small for all nodes, it stays so"
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from nafs._support.blas import one_blas_thread
 from nafs._support.budget import show_bytes
-from nafs._support.errors import InputError, Parameter
+from nafs._support.errors import InputError, InputTypeError, Parameter
 from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.answers.held_out import Fit, validate
@@ -212,7 +213,9 @@ def classify(
         notes.append(f"each node's own features count beside its vector, with weight {fit.own_weight:g}")
     if sources.own is None and graph is not None and graph.features is not None:
         negative = float(graph.features.values.min(initial=0)) < 0
-        why = "some are negative" if negative else "a few columns outweigh the others"
+        empty = not graph.features.values.size or float(graph.features.values.max()) == 0
+        why = "all are 0" if empty else "a few columns outweigh the others"
+        why = "some are negative" if negative else why
         notes.append(f"each node's own features do not count beside its vector: {why}")
     probabilities = np.zeros((len(matrix), len(known.classes)))
     for rows, block in Prediction(sources, nodes, places, fit).blocks():
@@ -332,6 +335,12 @@ def _labels(labels: Any, ids: Any, n: int) -> Labels:
     if is_frame(labels):
         keys, values, _ = keyed_labels(labels, ids)
         labels = dict(zip(keys.to_pylist(), values.to_pylist(), strict=True))
+    if isinstance(labels, (str, Path)):
+        raise InputTypeError(
+            Parameter("labels"),
+            f" must be a column, a mapping or a data frame; got a path, {str(labels)!r}: read it first, such "
+            "as with pandas.read_csv, or read the graph with it (read_graph(..., labels=path))",
+        )
     if hasattr(labels, "index") and hasattr(labels, "items"):  # a pandas Series is keyed by its index
         labels = {key: None if value != value else value for key, value in labels.items()}  # noqa: PLR0124
     if isinstance(labels, Mapping):

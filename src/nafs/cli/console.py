@@ -177,7 +177,7 @@ class Run:
         rows = [*rows, ("time", times)]
         if peak is not None:
             mapped = resident("RssFile")
-            code = "" if mapped is None else f", of it {show_bytes(mapped)} of program code and mapped files"
+            code = "" if mapped is None else f"; {show_bytes(mapped)} now are program code and mapped files"
             rows.append(("peak memory", f"{show_bytes(peak)}{code}"))
         messages.print(title, style="bold")
         print_table(rows, on=messages)

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.clustering.kmeans import members_of
-
 Labels = NDArray[np.int64]
 
 
@@ -24,16 +22,13 @@ def pairwise_agreement(partitions: Labels, n_clusters: int) -> NDArray[np.float6
            [ 1. ,  1. , -0.5],
            [-0.5, -0.5,  1. ]])
     """
-    members = np.concatenate([members_of(labels, n_clusters) for labels in partitions]).astype(np.float32)
-    sizes = members.sum(axis=1, dtype=np.float64).reshape(len(partitions), n_clusters)
-    together = _pairs(sizes).sum(axis=1)
-    indices = np.empty((len(partitions), len(partitions)))
-    for i in range(len(partitions)):
-        table = members[i * n_clusters : (i + 1) * n_clusters] @ members[i * n_clusters :].T
-        tables = table.astype(np.float64).reshape(n_clusters, len(partitions) - i, n_clusters)
-        indices[i, i:] = indices[i:, i] = _adjusted(
-            _pairs(tables).sum(axis=(0, 2)), together[i], together[i:], partitions.shape[1]
-        )
+    count, n_nodes = partitions.shape
+    together = _pairs(_counts(partitions, n_clusters)).sum(axis=1)
+    indices = np.empty((count, count))
+    for i, labels in enumerate(partitions):
+        cells = labels * n_clusters + partitions[i:]
+        pairs = _pairs(_counts(cells, n_clusters**2)).sum(axis=1)
+        indices[i, i:] = indices[i:, i] = _adjusted(pairs, together[i], together[i:], n_nodes)
     return indices
 
 
@@ -108,6 +103,15 @@ def vote(
             votes[nodes, names[labels]] += weight
         start = votes.argmax(axis=1)
     return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+
+
+def _counts(numbers: Labels, end: int) -> NDArray[np.float64]:
+    """How often each number from 0 to ``end`` (exclusive) occurs in each row."""
+    count = len(numbers)
+    offsets = end * np.arange(count)[:, None]
+    return (
+        np.bincount((numbers + offsets).ravel(), minlength=count * end).reshape(count, end).astype(np.float64)
+    )
 
 
 def _pairs(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -109,7 +109,7 @@ def is_more_stable(uneven: Winner, even: Winner, even_candidates: Labels, own: O
     if known:
         return kept >= _INFORMED * known
     resemblance = indices_with(uneven.labels, even_candidates, even.shares.shape[1]).mean()
-    return bool(resemblance >= _RELATED * even.agreement)
+    return bool(resemblance > max(_RELATED * even.agreement, 0))
 
 
 def _about_features(uneven: Winner, even: Winner, own: OwnFeatures | None) -> tuple[float, float]:

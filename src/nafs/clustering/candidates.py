@@ -21,7 +21,7 @@ COMPARED = 4  # the largest usual numbers of hops: are the last two rated higher
 RISING = 1.03  # more hops are tried if their sum is larger by this factor
 BETTER = 1.02  # factor by which the rating must be higher with more hops than usual to use them
 GOOD = 0.9  # part of the best rating that a number of hops must have to be used beside larger ones than usual
-FEATURELESS = 0.2  # rating without features below which edges say too little about clusters to go on
+INFORMED = 0.2  # nats that clusters must say about the edges to go on without features
 LEAST = 3  # numbers of hops used, at least
 
 Labels = NDArray[np.int64]
@@ -73,7 +73,7 @@ def is_rising(ratings: Ratings, with_features: bool = True) -> bool:
     """
     values = list(ratings.values())
     half = COMPARED // 2
-    if not with_features and max(values) < FEATURELESS:
+    if not with_features and max(values) < INFORMED:
         return False
     return len(values) >= COMPARED and sum(values[-half:]) > RISING * sum(values[-COMPARED:-half])
 

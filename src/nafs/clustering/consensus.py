@@ -216,9 +216,9 @@ class ClusterSearch:
             f"{number} is the smallest within 5 % of the best rating "
             f"({curve[number]:.3f} of {max(curve.values()):.3f})"
         )
-        if number == NUMBERS[-1]:
+        if max(curve, key=lambda tried: curve[tried]) == NUMBERS[-1]:
             reason += (
-                "; it is also the largest that was tried, so there may be more clusters: give their number"
+                "; the largest number that was tried is the best, so there may be more: give their number"
             )
         return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
 
@@ -279,6 +279,11 @@ class ClusterSearch:
             reasons.append(
                 f"{used[0]} to {used[-1]} hops were used instead of {self._usual[0]} to {self._usual[-1]}: "
                 f"clusters then say more about {said}"
+            )
+        if self.sample is not None:
+            reasons.append(
+                f"these are clusterings of {len(self.sample):,} of {self.n_nodes:,} nodes; the last step "
+                "assigned the others"
             )
         if len(used) > 1:
             number = counted(best, "hop")
@@ -387,15 +392,22 @@ def _are(number: int) -> str:
 
 
 def search_nbytes(
-    n_nodes: int, n_clusters: int | None, n_hops: int, *, sample: int = SAMPLE, in_files: bool = False
+    n_nodes: int,
+    n_columns: int,
+    n_clusters: int | None,
+    n_hops: int,
+    *,
+    sample: int = SAMPLE,
+    in_files: bool = False,
 ) -> int:
     """Approximate bytes that a search holds; ``in_files``: without the arrays that are kept in files."""
     most = NUMBERS[-1] if n_clusters is None else n_clusters
     size = sample_size(most, sample)
-    width = columns_for(most)
+    rows, width = min(n_nodes, size), min(columns_for(most), n_columns)
     # Leading directions of all nodes at every number of hops, and the scores of all nodes in the end.
     others = 2 * n_nodes * width if n_nodes > size and not in_files else 0
     scores = 4 * n_nodes * most if n_nodes > size and not in_files else 0
-    candidates = 8 * len(ALL_HEADS) * min(n_nodes, size)
-    held = n_hops * (4 * min(n_nodes, size) * (4 * most + width) + candidates + others) + scores
-    return held + squares_nbytes(min(n_nodes, size), most)
+    directions = 4 * rows * (min(4 * most, n_columns) + width)
+    candidates = 3 * 8 * rows * len(ALL_HEADS)  # also while they are compared
+    copies = 8 * rows * n_columns  # of one embedding
+    return n_hops * (directions + candidates + others) + scores + copies + squares_nbytes(rows, most)

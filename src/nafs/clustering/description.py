@@ -17,6 +17,7 @@ _LIFT, _SHARE = 1.5, 0.25  # a value that names a cluster occurs this much more 
 _DEVIATIONS = 0.6  # standard deviations by which the mean of a cluster must differ in a column that names it
 _RARE_LIFT = 3.0  # a word that is not frequent in a cluster has to occur this much more often than elsewhere
 _FREQUENT, _RARE, _FEWEST = 0.1, 0.02, 5  # shares of a cluster with a word, and its nodes with a rare one
+_CHANCE = 0.01  # probability from which on a rare word may be there by chance
 _IN_NAME = 0.5  # share of the most frequent word of a name that the others must have
 _NUMERIC = 0.5  # share of the rows with a value from which on a sparse column is described as a number
 _MOST_NUMERIC = 1 << 24  # values of such columns
@@ -237,6 +238,8 @@ def _add_frequent(
     words: Sequence[str],
     label: str,
 ) -> None:
+    from scipy.special import pdtrc
+
     overall = table.sum(axis=0) / max(1, sizes.sum())
     for cluster in range(len(table)):
         shares = table[cluster] / max(1, sizes[cluster])
@@ -244,6 +247,8 @@ def _add_frequent(
         frequent = (shares >= _FREQUENT) & (lifts >= _LIFT)
         outside = (table.sum(axis=0) - table[cluster]) / max(1, sizes.sum() - sizes[cluster])
         rare = (shares >= _RARE) & (shares >= _RARE_LIFT * outside) & (table[cluster] >= _FEWEST)
+        # By chance so many would hardly have any of these words in any of these clusters.
+        rare &= table.size * pdtrc(table[cluster] - 1, outside * sizes[cluster]) < _CHANCE
         gains = np.where(frequent | rare, shares * np.log(np.maximum(lifts, 1e-12)), 0)
         best = [int(i) for i in np.argsort(-gains, kind="stable")[:3] if gains[i] > 0]
         if best:
@@ -264,9 +269,12 @@ def _add_features(
     if sp.issparse(matrix):  # words and categories, and perhaps numbers beside them
         columns = sp.csc_array(matrix)
         filled = np.diff(columns.indptr)
-        numeric = np.flatnonzero(filled > _NUMERIC * matrix.shape[0])[
-            : _MOST_NUMERIC // max(1, matrix.shape[0])
-        ]
+        often = np.flatnonzero(filled > _NUMERIC * matrix.shape[0])
+        values = (columns.data[columns.indptr[i] : columns.indptr[i + 1]] for i in often)
+        varies = np.array(
+            [bool((some != some[0]).any()) for some in values], bool
+        )  # unlike a word or category
+        numeric = often[varies][: _MOST_NUMERIC // max(1, matrix.shape[0])]
         others = np.setdiff1d(np.arange(len(names)), numeric)
         present = member @ (columns[:, others] != 0).astype(np.float32)
         _add_frequent(reasons, np.asarray(present.toarray()), sizes, [names[i] for i in others], "frequent:")

@@ -158,7 +158,7 @@ def sweep(
         Immediately, if that exceeds the limit.
     """
     method = problem.method
-    _check(_needed(problem, len(method.r), results=2), problem)
+    _check(sweep_nbytes(problem), problem)
     report = Report(progress, problem.graph.n_nodes, wanted[-1], len(method.r))
     ordered = _is_large(problem) and _orders(problem, len(method.r), n_hops=wanted[-1], results=2)
     order = _order(problem) if ordered else None
@@ -232,6 +232,11 @@ def _preparations(
     if problem.held + nbytes > plan.nbytes:
         return []
     return [*(partial(touch, array) for array in fresh), lambda: features.norms]
+
+
+def sweep_nbytes(problem: Problem) -> int:
+    """Bytes of a sweep that count towards the limit."""
+    return _needed(problem, len(problem.method.r), results=2)
 
 
 def _order(problem: Problem) -> Order:

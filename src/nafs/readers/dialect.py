@@ -11,7 +11,6 @@ from nafs.readers.roles import names_columns
 
 _DELIMITERS = ("\t", ";", "|", ",", " ")
 _COMMENTS = ("#", "%")
-_CODES = 5  # rows, at least, that words in the first row have to stand above
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ def _likely_delimiter(rows: list[str], where: str) -> str:
 
 
 def _has_header(table: list[list[str]]) -> bool:
-    """Whether the first row has known names, or words above numbers or codes. They do not recur below."""
+    """Whether the first row has known names or words above numbers, and none of its words recur below."""
     first = table[0]
     others = [row for row in table[1:] if row != first]  # a repeated header is still a header
     below = [[row[i].strip() for row in others if i < len(row) and row[i].strip()] for i in range(len(first))]
@@ -143,16 +142,7 @@ def _has_header(table: list[list[str]]) -> bool:
         return True
     if any(is_number(field) for field in first):
         return False
-    if any(2 * sum(map(is_number, column)) > len(column) for column in below):
-        return True
-    # Words above codes such as P010. The word for a single root could stand above the codes of its children,
-    # but not beside another word.
-    codes = [len(column) >= _CODES and all(map(_has_digit, column)) for column in below]
-    return any(codes) and len(first) > 1 and not any(map(_has_digit, first))
-
-
-def _has_digit(text: str) -> bool:
-    return any(sign.isdigit() for sign in text)
+    return any(2 * sum(map(is_number, column)) > len(column) for column in below)
 
 
 def is_number(text: str) -> bool:

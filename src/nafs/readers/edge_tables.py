@@ -16,6 +16,8 @@ from nafs.readers.tables import Table, TableOptions
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BOOLEAN")
 
+_CODES = 5  # ids with digits, at least, below words that may name the columns
+
 
 def read_edges(
     path: str,
@@ -124,13 +126,17 @@ def _perhaps_comments(edges: Edges, where: str) -> list[str]:
 def _perhaps_a_header(edges: Edges, where: str) -> PerhapsHeader | None:
     """The first line, if it was read as an edge, but neither of its ids occurs again."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not pa.types.is_large_string(edges.ids.type) or len(edges.sources) < 2:
         return None
     a, b = int(edges.sources[0]), int(edges.targets[0])
     if sum(int((ends == end).sum()) for ends in (edges.sources, edges.targets) for end in {a, b}) > 2:
         return None
-    return PerhapsHeader(where, (a, b), f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}")
+    has_digit = pc.match_substring_regex(edges.ids, r"\d").to_numpy(zero_copy_only=False)
+    codes = np.delete(has_digit, [a, b])
+    above_codes = bool(len(codes) >= _CODES and codes.all() and not has_digit[[a, b]].any())
+    return PerhapsHeader(where, (a, b), f"{edges.ids[a].as_py()}, {edges.ids[b].as_py()}", above_codes)
 
 
 def _refuse_second_header(edges: Edges, roles: EdgeColumns, where: str) -> None:

@@ -41,6 +41,7 @@ class PerhapsHeader:
     where: str
     ends: tuple[int, int]  # among the ids
     words: str
+    above_codes: bool = False  # whether all other ids have digits, and these have none
 
     @property
     def note(self) -> str:
@@ -48,6 +49,16 @@ class PerhapsHeader:
         return (
             f"{self.where}: the first line ({self.words}) is read as an edge, although neither of its ids "
             "occurs again; if it names the columns, say so with --header (header=True in Python)"
+        )
+
+    def unclear(self) -> InputError:
+        """The error if it stands above codes, and no table of nodes tells what it is."""
+        return InputError(
+            f"{self.where}: the first line ({self.words}) may name the columns: neither word occurs again, "
+            "and all other ids have digits; if it does, set ",
+            Parameter("header", True),
+            "; if it is an edge, set ",
+            Parameter("header", False),
         )
 
     def error(self, nodes: str) -> InputError:

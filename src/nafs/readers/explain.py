@@ -37,6 +37,13 @@ _TEXT_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (
     ),
     (r"(?i)not utf-8|unicode", ("this is not UTF-8 text; convert it, or check that it is a text table",)),
     (r"(?i)CSV Error(.|\n)*quote", ("a quoted value does not end; close or double the quote sign",)),
+    (
+        r"(?i)state machine reached an invalid state",
+        (
+            "its lines cannot be told apart: perhaps some end in CRLF and others in LF; write all alike, "
+            "such as with dos2unix",
+        ),
+    ),
     (r"(?i)maximum line size", ("a line is too long; is this a text table?",)),
 )
 _PARQUET_REASONS: tuple[tuple[str, tuple[Part, ...]], ...] = (

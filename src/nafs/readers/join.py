@@ -74,6 +74,8 @@ def join(
 
     notes = [*edges.notes, *(note for table in (nodes, labels) if table for note in table.notes)]
     if nodes is None:
+        if edges.header is not None and edges.header.above_codes:
+            raise edges.header.unclear()
         ids, features, names, known = edges.ids, None, None, None
         if not len(ids):
             raise InputError("there are neither edges nor a table of nodes: no nodes at all")

@@ -53,34 +53,35 @@ def without_repeated_labels(
         return None
     features = [name for name in columns.names if name not in (nodes.key, nodes.label)]
     columns = columns._replace(names=features)
-    repeated = _repeated(columns, nodes, labels)
-    recoded = [name for name in _recoded(columns, nodes, labels) if name not in repeated]
-    if recoded:
-        verb = "has" if len(recoded) == 1 else "have"
+    rows, classes = _labelled_rows(nodes, labels)
+    repeated = _repeated(columns, rows, classes, labels.label)
+    recoded = [name for name in _recoded(columns, rows, classes) if name not in repeated]
+    if repeated:
+        nodes = read_without(repeated)
+        assert nodes is not None
+        verbs = ("repeats", "is") if len(repeated) == 1 else ("repeat", "are")
         nodes.notes.append(
-            f"{nodes.where}: {listed(recoded)} {verb} one value for each class of the labels. If it was made "
-            "from the labels, it gives the answer away, and the stated accuracy is too high; --ignore "
-            f"{','.join(recoded)} (ignore={recoded} in Python) leaves it out"
+            f"{nodes.where}: {listed(repeated)} {verbs[0]} the labels and {verbs[1]} not used: a feature "
+            f"that holds the label would give the answer away; --category {','.join(repeated)} "
+            f"(category={list(repeated)} in Python) uses it nevertheless"
         )
-    if not repeated:
-        return nodes
-    nodes = read_without(repeated)
-    assert nodes is not None
-    verbs = ("repeats", "is") if len(repeated) == 1 else ("repeat", "are")
-    nodes.notes.append(
-        f"{nodes.where}: {listed(repeated)} {verbs[0]} the labels and {verbs[1]} not used: a feature that "
-        f"holds the label would give the answer away; --category {','.join(repeated)} "
-        f"(category={list(repeated)} in Python) uses it nevertheless"
-    )
+    if recoded:
+        verb, them = ("has", "it") if len(recoded) == 1 else ("have", "them")
+        nodes.notes.append(
+            f"{nodes.where}: {listed(recoded)} {verb} one value for each class of the labels, which gives "
+            f"the answer away if made from the labels; --ignore {','.join(recoded)} (ignore={recoded} in "
+            f"Python) leaves {them} out"
+        )
     return nodes
 
 
-def _repeated(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str]:
-    """Columns with the same values as the labels; a column of their name may differ more."""
-    rows, classes = _labelled_rows(nodes, labels)
+def _repeated(
+    columns: Columns, rows: NDArray[np.int64], classes: NDArray[Any], title: str | None
+) -> list[str]:
+    """Columns with the same values as the labels; a column with their ``title`` may differ more."""
     if len(rows) < _FEWEST or len(set(classes)) < 2:
         return []
-    called = [name for name in columns.names if labels.label and name.casefold() == labels.label.casefold()]
+    called = [name for name in columns.names if title and name.casefold() == title.casefold()]
     others = [name for name in columns.names if name not in called]
     likely = []
     if 0 < len(others) <= _MOST_COLUMNS:
@@ -93,9 +94,8 @@ def _repeated(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str
     ]
 
 
-def _recoded(columns: Columns, nodes: NodeTable, labels: NodeTable) -> list[str]:
+def _recoded(columns: Columns, rows: NDArray[np.int64], classes: NDArray[Any]) -> list[str]:
     """Columns with one value for each class, hardly by chance: the labels under other names."""
-    rows, classes = _labelled_rows(nodes, labels)
     names, counts = np.unique(classes.astype(str), return_counts=True)
     if len(rows) < _FEWEST or len(names) < 2 or not 0 < len(columns.names) <= _MOST_COLUMNS:
         return []

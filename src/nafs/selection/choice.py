@@ -92,6 +92,12 @@ class Question:
         side = len(r) // 6
         return replace(self, method=replace(self.method, r=tuple(sorted({r[side], r[len(r) - 1 - side]}))))
 
+    def sweep_nbytes(self, size: FeatureSize, ladder: tuple[int, ...], *, held: int = 0) -> int:
+        """Bytes that count towards the limit in :meth:`sweep` over features of a given size."""
+        method = replace(self.method.method(ladder[-1]), ensemble="mean")
+        held += self.held + size.nbytes
+        return memory.sweep_nbytes(Problem(self.graph, size, method, self.resources, held))
+
     def sweep(
         self, graph: Adjacency, narrow: Features, ladder: tuple[int, ...], *, held: int = 0
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:

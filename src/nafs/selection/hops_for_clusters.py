@@ -18,6 +18,7 @@ from nafs.clustering.edges import Edges
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
 from nafs.clustering.sample import LEAST, SAMPLE, draw, sample_size
+from nafs.engines.base import FeatureSize
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
 from nafs.selection.reduction import find_directions, projected
@@ -35,8 +36,7 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
     limit = question.resources.limit
-    # Half of the limit is left to the sweep.
-    while limit is not None and sample > LEAST and sum(_needed(question, most, sample)) > limit // 2:
+    while limit is not None and sample > LEAST and _at_most(question, most, sample) > limit:
         sample = max(sample // 2, LEAST)
     needed, later = _needed(question, most, sample)
     check_limit(
@@ -77,11 +77,25 @@ def _needed(question: Question, most: int | None, sample: int) -> tuple[int, int
     count = NUMBERS[-1] if most is None else most
     size = sample_size(count, sample)
     nodes = draw(graph.n_nodes, size, graph, question.preparations.seed)
-    held = search_nbytes(graph.n_nodes, most, len(LADDER), sample=sample, in_files=limit is not None)
+    columns, in_files = _n_columns(question, most), limit is not None
+    held = search_nbytes(graph.n_nodes, columns, most, len(LADDER), sample=sample, in_files=in_files)
     held += Edges.nbytes(graph, nodes) + (LIBRARIES if program_bytes(limit) else 0)
-    columns = min(question.features.shape[1], max(COLUMNS, 4 * (most or 0)))
-    held += 8 * min(graph.n_nodes, size) * columns  # two copies of the rows of one embedding
     return held, OwnFeatures.nbytes(question.features, 0 if nodes is None else size, count)
+
+
+def _at_most(question: Question, most: int | None, sample: int) -> int:
+    """Approximate bytes of the search and of the sweep, whichever part needs most."""
+    needed, later = _needed(question, most, sample)
+    if question.graph.n_nodes > LARGE:
+        question = question.with_two_r()
+    columns = _n_columns(question, most)
+    narrow = FeatureSize(columns, 4 * columns * question.graph.n_nodes)
+    return max(question.held + needed + later, question.sweep_nbytes(narrow, FURTHER, held=needed))
+
+
+def _n_columns(question: Question, most: int | None) -> int:
+    """The number of columns that are smoothed."""
+    return min(question.features.shape[1], max(COLUMNS, 4 * (most or 0)))
 
 
 def choose_for_clusters(question: Question) -> Choice:
@@ -90,12 +104,6 @@ def choose_for_clusters(question: Question) -> Choice:
     search = search_clusters(question)
     clustering = search.cluster(wanted, question.preparations.seed)
     reasons = clustering.reasons
-    compared, usual = len(search.hops[clustering.n_hops].rows), sample_size(search.most_clusters)
-    if compared < min(usual, question.graph.n_nodes):
-        reasons += (
-            f"clusterings of {compared:,} nodes were compared instead of {usual:,}, to keep the memory_limit",
-        )
-        clustering = replace(clustering, reasons=reasons)
     if isinstance(requested, int) and requested != wanted:
         reasons += (f"{wanted} clusters instead of {requested}: there are only {wanted} nodes",)
         clustering = replace(clustering, reasons=reasons)
