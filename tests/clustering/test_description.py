@@ -110,7 +110,7 @@ def test_words_that_are_rare_by_chance_describe_nothing():
     described = describe_clusters(clusters, vectors, np.arange(2400), NodeFacts(features=(table, names)))
     assert all(cluster.name.startswith("around ") for cluster in described)
     table = sp.lil_array(table)
-    table[np.flatnonzero(clusters == 3)[:8], 7] = 1  # eight in a hundred, against one elsewhere
+    table[np.flatnonzero(clusters == 3)[:15], 7] = 1  # 15 in a hundred, against one elsewhere
     facts = NodeFacts(features=(sp.csr_array(table), names))
     described = describe_clusters(clusters, vectors, np.arange(2400), facts)
     assert described[3].name == "w7"

@@ -99,15 +99,18 @@ def parse_memory(limit: Any) -> int | None:
     return size
 
 
-def show_bytes(size: int) -> str:
-    """Format a number of bytes for people.
+def show_bytes(size: int, *, at_least: bool = False) -> str:
+    """Format a number of bytes for people; ``at_least`` rounds up, so that this number is enough.
 
     Examples
     --------
     >>> from nafs._support.budget import show_bytes
-    >>> show_bytes(1_500_000_000)
-    '1.5 GB'
+    >>> show_bytes(1_500_000_000), show_bytes(332_100_000), show_bytes(332_100_000, at_least=True)
+    ('1.5 GB', '332 MB', '333 MB')
     """
+    if at_least:
+        last = 10 ** max(0, len(str(size)) - 3)  # the third digit
+        size = -(-size // last) * last
     for unit, power in (("TB", 12), ("GB", 9), ("MB", 6), ("kB", 3)):
         if size >= 10**power:
             return f"{size / 10**power:.3g} {unit}"
@@ -126,7 +129,10 @@ def check_limit(needed: int, limit: int | None, subject: str, *hint: Part) -> No
     """
     if limit is not None and needed > limit:
         raise MemoryLimitError(
-            f"{subject} {show_bytes(needed)}, more than the ", LIMIT, f" of {show_bytes(limit)}; ", *hint
+            f"{subject} {show_bytes(needed, at_least=True)}, more than the ",
+            LIMIT,
+            f" of {show_bytes(limit)}; ",
+            *hint,
         )
 
 

@@ -279,7 +279,7 @@ def _check(needed: int, problem: Problem) -> None:
     if ensemble_named(problem.method.ensemble).side_by_side:
         advice += ["use ", Parameter("ensemble", "mean"), ", "]
     raise MemoryLimitError(
-        f"this embedding needs {show_bytes(needed)} besides its inputs, more than the ",
+        f"this embedding needs {show_bytes(needed, at_least=True)} besides its inputs, more than the ",
         Parameter("memory_limit"),
         f" of {show_bytes(limit)}; raise the limit, ",
         *advice,

@@ -38,9 +38,9 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     limit = question.resources.limit
     while limit is not None and sample > LEAST and _at_most(question, most, sample) > limit:
         sample = max(sample // 2, LEAST)
-    needed, later = _needed(question, most, sample)
+    needed, _ = _needed(question, most, sample)
     check_limit(
-        question.held + needed + later,
+        _at_most(question, most, sample),
         limit,
         "looking for clusters at several numbers of hops takes",
         "raise the limit, or give a number of hops",
