@@ -109,7 +109,9 @@ def test_f1_is_the_mean_over_classes_and_only_labelled_nodes_judge(graph):
     Z[np.arange(600), graph.labels.codes] = 1
     Z[:200] = Z[np.random.default_rng(0).permutation(200)]  # wrong for nodes whose labels are unknown
     labels[:200] = [None] * 200
-    assert evaluate_clustering(Z, Graph(graph.adjacency, labels=labels), seeds=1).mean("ACC") == 1
+    result = evaluate_clustering(Z, Graph(graph.adjacency, labels=labels), seeds=1)
+    assert result.mean("ACC") == 1
+    assert "compared on 400 nodes with a label" in str(result)
 
 
 # --- clustering ----------------------------------------------------------------------

@@ -119,6 +119,6 @@ def warn_if_fewer(clusters: Clusters, n_clusters: int | str) -> Clusters:
     if n_clusters != "auto" and count < int(n_clusters):
         # In the words of the reasons, so that the command, which shows both, says it once.
         noun = "cluster" if count == 1 else "clusters"
-        message = f"{count} {noun} instead of {n_clusters}: the others would be empty"
+        message = f"{count} {noun} instead of {n_clusters}: no node is left for the others"
         warnings.warn(message, UserWarning, stacklevel=find_stack_level())
     return clusters

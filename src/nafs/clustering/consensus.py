@@ -300,7 +300,7 @@ class ClusterSearch:
         if len(present) < n_clusters:
             labels = np.searchsorted(present, labels)
             reasons.append(
-                f"{counted(len(present), 'cluster')} instead of {n_clusters}: the others would be empty"
+                f"{counted(len(present), 'cluster')} instead of {n_clusters}: no node is left for the others"
             )
         clustering = Clustering(
             labels,

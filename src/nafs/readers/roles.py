@@ -239,7 +239,8 @@ def _from_named(names: Sequence[str], where: str, look: Look) -> tuple[str, str]
             (pair,) = sharing
             if evidence.likeness(*pair) >= 0.01 and not evidence.by_chance(*pair):
                 return pair
-    raise _doubt(names, where, " (it looks like a table of nodes)" if own else "")
+    beside = " (it looks like a table of nodes, which comes beside the edges: --features, features= in Python)"
+    raise _doubt(names, where, beside if own else "")
 
 
 def _doubt(names: Sequence[str], where: str, why: str = "") -> InputError:

@@ -142,6 +142,8 @@ def _split(graph: Graph, share: float) -> LinkSplit:
     try:
         return split_links(graph, validation=share, test=share)
     except InputError:
+        if graph.adjacency.directed:  # no number of hops would help
+            raise
         try:
             return split_links(graph, validation=share, test=share, hard=False)
         except InputError as error:

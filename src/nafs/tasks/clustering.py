@@ -158,5 +158,7 @@ def evaluate_clustering(
             values.setdefault(name, []).append(value)
     name = {"kmeans": "K-means", "mixture": "Gaussian mixture", "consensus": "consensus"}[method]
     how = f"{name}, {n_clusters} clusters, {seeds} seed{'s' if seeds > 1 else ''}"
+    if graph.labels is not None and not graph.labels.known.all():
+        how += f", compared on {int(graph.labels.known.sum()):,} nodes with a label"
     settings = {"n_clusters": n_clusters, "method": method, "n_init": n_init}
     return TaskResult("clustering", values, how, settings)
