@@ -239,8 +239,8 @@ def _from_named(names: Sequence[str], where: str, look: Look) -> tuple[str, str]
             (pair,) = sharing
             if evidence.likeness(*pair) >= 0.01 and not evidence.by_chance(*pair):
                 return pair
-    beside = " (it looks like a table of nodes, which comes beside the edges: --features, features= in Python)"
-    raise _doubt(names, where, beside if own else "")
+    looks = " (it looks like a table of nodes; give edges first, and it with --features or features=)"
+    raise _doubt(names, where, looks if own else "")
 
 
 def _doubt(names: Sequence[str], where: str, why: str = "") -> InputError:
