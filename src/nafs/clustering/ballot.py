@@ -36,13 +36,16 @@ Labels = NDArray[np.int64]
 
 
 class Winner(NamedTuple):
-    """The result of a vote, and how well the candidates and the edges fit it."""
+    """The result of a vote, and how well the candidates and the edges fit it.
+
+    ``edge_information`` is what the clusters say about the edges, their mutual information.
+    """
 
     shares: NDArray[np.float64]
     agreement: float
     assortativity: float = 1.0
     modularity: float = 1.0
-    information: float = 0.0
+    edge_information: float = 0.0
 
     @property
     def labels(self) -> Labels:
@@ -96,7 +99,7 @@ def why_uneven(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFe
 def says_more(uneven: Winner, even: Winner, own: OwnFeatures | None) -> bool:
     """Whether uneven clusters say more about edges and features together."""
     known, kept = _about_features(uneven, even, own)
-    return known > 0 and kept * uneven.information > _MORE * known * even.information
+    return known > 0 and kept * uneven.edge_information > _MORE * known * even.edge_information
 
 
 def is_more_stable(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFeatures | None) -> bool:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs.clustering.number import NUMBERS
 from nafs.graph import Adjacency
 
 SAMPLE = 20_000  # nodes
-_FEW = 24  # clusters up to which the whole sample is compared
-LEAST = 5000  # nodes of a sample that is compared however many clusters there are
+SMALLEST = 5000  # nodes of a sample, however many clusters there are
 
 
 def sample_size(n_clusters: int, most: int = SAMPLE) -> int:
@@ -24,7 +24,8 @@ def sample_size(n_clusters: int, most: int = SAMPLE) -> int:
     >>> sample_size(10), sample_size(48), sample_size(1000)
     (20000, 10000, 10000)
     """
-    return max(min(most, max(LEAST, most * _FEW // max(n_clusters, _FEW))), 10 * n_clusters)
+    usual = NUMBERS[-1]
+    return max(min(most, max(SMALLEST, most * usual // max(n_clusters, usual))), 10 * n_clusters)
 
 
 def draw(n_nodes: int, size: int, graph: Adjacency | None, seed: int) -> NDArray[np.int64] | None:

@@ -17,7 +17,7 @@ from nafs.clustering.consensus import ClusterSearch, Sweep, search_nbytes
 from nafs.clustering.edges import Edges
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
-from nafs.clustering.sample import LEAST, SAMPLE, draw, sample_size
+from nafs.clustering.sample import SAMPLE, SMALLEST, draw, sample_size
 from nafs.engines.base import FeatureSize
 from nafs.selection.choice import LADDER, LARGE, Choice, Question
 from nafs.selection.preprocessing import prepare
@@ -36,8 +36,8 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     graph, wanted = question.graph, _wanted(question)
     most = None if isinstance(wanted, str) else wanted
     limit = question.resources.limit
-    while limit is not None and sample > LEAST and _at_most(question, most, sample) > limit:
-        sample = max(sample // 2, LEAST)
+    while limit is not None and sample > SMALLEST and _at_most(question, most, sample) > limit:
+        sample = max(sample // 2, SMALLEST)
     needed, _ = _needed(question, most, sample)
     check_limit(
         _at_most(question, most, sample),
