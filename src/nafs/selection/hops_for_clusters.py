@@ -88,8 +88,9 @@ def _at_most(question: Question, most: int | None, sample: int) -> int:
     needed, later = _needed(question, most, sample)
     if question.graph.n_nodes > LARGE:
         question = question.with_two_r()
-    columns = _n_columns(question, most)
-    narrow = FeatureSize(columns, 4 * columns * question.graph.n_nodes)
+    columns, narrow = _n_columns(question, most), FeatureSize.of(question.features)
+    if columns < narrow.n_columns:
+        narrow = FeatureSize(columns, 4 * columns * question.graph.n_nodes)
     return max(question.held + needed + later, question.sweep_nbytes(narrow, FURTHER, held=needed))
 
 
