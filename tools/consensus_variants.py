@@ -43,6 +43,7 @@ from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import HALVES, data_of, present
 
 SAMPLES, SHARE = 6, 0.7
+CLEARLY = 0.3  # difference of a graph's mean that counts as better or worse
 AUTO = "auto"
 
 Labels = NDArray[np.int64]
@@ -214,7 +215,7 @@ VOTES: dict[str, dict[str, Any]] = {
     "uneven clusters never": {"uses_uneven": lambda *_: False},
     "uneven clusters only if they say more": {"uses_uneven": lambda *args: says_more(*args[:2], args[3])},
     "uneven clusters only if more stable": {"uses_uneven": is_more_stable},
-    "uneven clusters if more stable, whatever they say about features": {
+    "uneven clusters only if more stable, by resemblance instead of features": {
         "uses_uneven": lambda *args: is_more_stable(*args[:3], None)
     },
 }
@@ -281,14 +282,17 @@ def table(measured: dict[str, Scores]) -> list[str]:
         ends = [min(changes, key=lambda name: changes[name]), max(changes, key=lambda name: changes[name])]
         shown = [f"{changes[name]:+.1f} ({name.removeprefix('planted: ')})" for name in ends]
         spread = float(np.mean([np.std(scores[title]) for scores in measured.values()]))
+        counts = [sum(sign * change > CLEARLY for change in changes.values()) for sign in (1, -1)]
         groups = [
             f"{np.mean([values[name] for name in names if name in values]):.2f}"
             for names in GROUPS.values()
             if any(name in values for name in names)
         ]
-        rows.append([title, *groups, f"{spread:.1f}", *(["", ""] if title == AUTO else shown)])
+        compared = [*shown, f"{counts[0]} / {counts[1]}"]
+        rows.append([title, *groups, f"{spread:.1f}", *(["", "", ""] if title == AUTO else compared)])
     names = [group for group, members in GROUPS.items() if any(name in measured for name in members)]
-    return markdown(["variant", *names, "deviation", "largest loss", "largest gain"], rows)
+    header = ["variant", *names, "deviation", "largest loss", "largest gain", "better / worse"]
+    return markdown(header, rows)
 
 
 def by_graph(measured: dict[str, Scores]) -> list[str]:

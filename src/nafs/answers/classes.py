@@ -212,10 +212,11 @@ def classify(
     if fit.own_weight:
         notes.append(f"each node's own features count beside its vector, with weight {fit.own_weight:g}")
     if sources.own is None and graph is not None and graph.features is not None:
-        negative = float(graph.features.values.min(initial=0)) < 0
-        empty = not graph.features.values.size or float(graph.features.values.max()) == 0
-        why = "all are 0" if empty else "a few columns outweigh the others"
-        why = "some are negative" if negative else why
+        values, why = graph.features.values, "a few columns outweigh the others"
+        if float(values.min(initial=0)) < 0:
+            why = "some are negative"
+        elif float(values.max(initial=0)) == 0:
+            why = "all are 0"
         notes.append(f"each node's own features do not count beside its vector: {why}")
     probabilities = np.zeros((len(matrix), len(known.classes)))
     for rows, block in Prediction(sources, nodes, places, fit).blocks():
