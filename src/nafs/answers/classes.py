@@ -25,7 +25,7 @@ from nafs.answers.sources import Own, Sources, Vectors, blocks_of, cloud_of, lea
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import id_column, positions
 from nafs.graph.label_tables import is_frame, keyed_labels, unmatched_ids
-from nafs.graph.labels import PERHAPS_MARKS, alike_note
+from nafs.graph.labels import PERHAPS_MARKS, alike_note, misspelled_note
 from nafs.graph.spellings import whole_like
 from nafs.pipeline.decide import AUTO_DIM
 from nafs.readers.joined import with_id_name
@@ -221,10 +221,12 @@ def classify(
     probabilities = np.zeros((len(matrix), len(known.classes)))
     for rows, block in Prediction(sources, nodes, places, fit).blocks():
         probabilities[rows][:, present] = block
+    predicted = probabilities.argmax(axis=1)
+    notes += _about_absent(known, np.delete(predicted, nodes))
     return Classification(
         ids,
         pa.array(known.classes),
-        probabilities.argmax(axis=1),
+        predicted,
         probabilities,
         known.codes.astype(np.int64),
         fit.accuracy,
@@ -239,17 +241,31 @@ def _about_labels(labels: Labels, n_nodes: int) -> list[str]:
     names = [labels.classes[code] for code in present]
     notes = [f"{int(counts.sum()):,} of {n_nodes:,} nodes have a label, of {len(present)} classes"]
     doubtful = [name for name in names if str(name).lower() in PERHAPS_MARKS]
+    doubtful += [name for name in names if name == -1 and len(names) > 2]
     if doubtful:
         which = " and ".join(map(repr, doubtful))
         notes.append(f"{which} counts as a class; where it means that the label is missing, leave it empty")
     if labels.marks:
         notes.append(f"labels written {' or '.join(map(repr, labels.marks))} are missing")
     notes += alike_note(names)
+    notes += misspelled_note({str(name): int(count) for name, count in zip(names, counts, strict=True)})
     single = [str(name) for name, count in zip(names, counts, strict=True) if count == 1]
     if single:
         shown = ", ".join(single[:5]) + (f" and {len(single) - 5} more" if len(single) > 5 else "")
-        notes.append(f"classes with a single label, whose accuracy cannot be estimated: {shown}")
+        notes.append(
+            f"classes with a single label, which counts as wrong because it cannot be held out: {shown}"
+        )
     return notes
+
+
+def _about_absent(labels: Labels, predicted: NDArray[np.int64]) -> list[str]:
+    """Classes that no node without a label was given."""
+    absent = np.setdiff1d(labels.codes[labels.known], predicted)
+    if not len(absent) or not len(predicted):
+        return []
+    shown = ", ".join(repr(labels.classes[code]) for code in absent[:5])
+    more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+    return [f"no node without a label is predicted to be of class {shown}{more}"]
 
 
 def _about_accuracy(labels: Labels, fit: Fit) -> list[str]:
@@ -257,15 +273,17 @@ def _about_accuracy(labels: Labels, fit: Fit) -> list[str]:
     if fit.accuracy is None:
         return ["too few labels to estimate the accuracy: at least two of each of two classes are needed"]
     counts = {code: int((labels.codes == code).sum()) for code in fit.by_class}
-    n_labels = sum(counts.values())
+    n_labels = int(labels.known.sum())
     chance = max(counts.values()) / n_labels
     low, high = interval(fit.accuracy, n_labels)
     notes = [
         f"accuracy on held-out labels {fit.accuracy:.3f} (95 % interval {low:.2f} to {high:.2f}, from "
         f"{n_labels:,} labels; always guessing the largest class: {chance:.3f})"
     ]
-    guessing = fit.accuracy < chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels))
-    if guessing:
+    needed = chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels))
+    if needed > 1:
+        notes.append(f"{n_labels} labels are too few to tell whether this is better than guessing")
+    elif fit.accuracy < needed:
         notes.append(
             "the accuracy is not clearly better than guessing, as far as the labels can tell: "
             "do not trust the predicted classes"
@@ -277,7 +295,8 @@ def _about_accuracy(labels: Labels, fit: Fit) -> list[str]:
             f"mean accuracy of the classes, whatever their size: {np.mean(list(fit.by_class.values())):.3f}; "
             f"lowest {fit.by_class[worst]:.3f}, of {number} labels {name!r}"
         )
-        clear = ranking > 0.5 + 2 * np.sqrt(1 / (12 * number) + 1 / (12 * (n_labels - number)))
+        others = sum(counts.values()) - number
+        clear = ranking > 0.5 + 2 * np.sqrt(1 / (12 * number) + 1 / (12 * others))
         verdict = "so it can rank nodes" if clear else "not clearly better than guessing"
         notes.append(f"probability of {name!r}: AUC on held-out labels {ranking:.2f}, {verdict}")
     return notes

@@ -130,12 +130,18 @@ def few_labels_expected() -> Iterator[None]:
         yield
 
 
-def fit_regression(strength: float, points: NDArray[Any], places: NDArray[Any]) -> Any:
-    """A logistic regression; a larger strength follows the labels more closely."""
+def fit_regression(
+    strength: float, points: NDArray[Any], places: NDArray[Any], *, balanced: bool = False
+) -> Any:
+    """A logistic regression; a larger strength follows the labels more closely.
+
+    ``balanced``: classes count the same, however many labels each has.
+    """
     from sklearn.linear_model import LogisticRegression
 
+    weights = "balanced" if balanced else None
     with few_labels_expected():
-        return LogisticRegression(C=strength, max_iter=1000).fit(points, places)
+        return LogisticRegression(C=strength, max_iter=1000, class_weight=weights).fit(points, places)
 
 
 def logits_of(model: Any, points: NDArray[Any]) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,10 @@ from nafs.graph.ids import as_arrow
 
 UNKNOWN = -1
 MARKS = ("", "?", "n/a", "#n/a", "<na>", "nan", "null")  # of a missing label, in any case
-PERHAPS_MARKS = ("-", "na", "none")  # these may be classes
+PERHAPS_MARKS = ("-", "na", "none", "unknown", "missing", "unlabelled", "unlabeled", "tbd")  # or classes
+_LONG = 5  # letters of a name that may be misspelled; shorter ones are too often alike
+_RARER = 3  # times as many labels of the class that is spelled right
+_NOTED = 3  # misspelled classes, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,53 @@ def alike_note(classes: Sequence[int | str]) -> list[str]:
         f"the classes {names} differ only in how they are written{more}; if they mean the same, write them "
         "alike"
     ]
+
+
+def misspelled_note(classes: Mapping[str, int]) -> list[str]:
+    """A note on a class with few labels that differs in one letter from a class with many.
+
+    Parameters
+    ----------
+    classes : mapping of name to number of labels
+
+    Examples
+    --------
+    >>> from nafs.graph.labels import misspelled_note
+    >>> misspelled_note({"Retail": 12, "Retial": 1, "Online": 9})[0].split(";")[0]
+    "the class 'Retial' (1 label) is spelled almost like 'Retail' (12 labels)"
+    """
+    rare = [name for name in classes if len(name) >= _LONG and not any(map(str.isdigit, name))]
+    notes = []
+    for name in rare:
+        for other, count in classes.items():
+            if classes[name] * _RARER <= count and one_slip_apart(name, other):
+                labels = "1 label" if classes[name] == 1 else f"{classes[name]} labels"
+                notes.append(
+                    f"the class {name!r} ({labels}) is spelled almost like {other!r} ({count:,} labels); "
+                    "if they mean the same, write them alike"
+                )
+    return notes[:_NOTED]
+
+
+def one_slip_apart(first: str, second: str) -> bool:
+    """Whether one letter was left out, added or replaced, or two neighboring ones were swapped.
+
+    Examples
+    --------
+    >>> from nafs.graph.labels import one_slip_apart
+    >>> one_slip_apart("retail", "retial"), one_slip_apart("retail", "retal"), one_slip_apart("red", "blue")
+    (True, True, False)
+    """
+    same = 0
+    while same < min(len(first), len(second)) and first[same] == second[same]:
+        same += 1
+    rest, other = first[same:], second[same:]
+    return first != second and (
+        rest[1:] == other[1:]
+        or rest[1:] == other
+        or rest == other[1:]
+        or (rest[:2] == other[1::-1] and rest[2:] == other[2:])
+    )
 
 
 def read_labels(values: Any, where: str = "labels") -> Labels:

@@ -51,6 +51,11 @@ def is_nameless(column: str) -> bool:
     return _NAMELESS.fullmatch(column) is not None
 
 
+def has_usual_name(column: str) -> bool:
+    """Whether a column is called as ids usually are, or is the unnamed index of a data frame."""
+    return column.lower() in USUAL_IDS or is_nameless(column)
+
+
 def written_index(columns: Sequence[str]) -> Index | None:
     """The column that pandas wrote as an index without a name, and that was read as any other.
 

@@ -16,6 +16,7 @@ from nafs._support.checks import check_choice
 from nafs._support.scratch import Allocate
 from nafs.graph import Adjacency, Features, Graph
 from nafs.graph.ids import as_numpy, id_column
+from nafs.graph.node_columns import has_usual_name
 from nafs.model.drift import Drift
 from nafs.model.new_frames import edges_of, features_of, ids_of
 from nafs.model.new_node import embed_one
@@ -119,7 +120,7 @@ class Model:
         threads = check_threads(n_threads)
         _run(kept, graph.adjacency, graph.features, settings, threads, None, progress)
         store = Store(settings, graph, kept, n_threads=threads, allocate=allocate)
-        return cls(store, Parts(Recipe.of(graph), {}, Drift(), self_loops=False))
+        return cls(store, Parts(Recipe.of(graph), _names_of(graph), Drift(), self_loops=False))
 
     @classmethod
     def execute(
@@ -140,7 +141,7 @@ class Model:
         choice = replace(decision.choice, reasons=(*decision.choice.reasons, *lost))
         parts = Parts(
             Recipe.of(graph, preparation),
-            decision.settings | {"reasons": list(choice.reasons)},
+            decision.settings | {"reasons": list(choice.reasons)} | _names_of(graph),
             Drift.of(decision, graph.adjacency),
             self_loops=False,
         )
@@ -257,10 +258,12 @@ class Model:
         id_name = self.settings.get("reading", {}).get("id_column")
         remove_nodes = ids_of(remove_nodes, store.nodes.ids, id_name)
         if features is not None:
-            features = features_of(features, store.nodes.ids, columns_of(self.recipe), id_name)
+            features, key = features_of(features, store.nodes.ids, columns_of(self.recipe), id_name)
             ids = id_column(features[0], "features")
             prepared = ids, self.recipe.apply(features[1], len(ids))
-            notes = self.recipe.notes_on(features[1])
+            notes = [*self.recipe.notes_on(features[1])]
+            if key is not None and key != id_name and not has_usual_name(key):
+                notes.append(f"the column {key!r} was taken as the ids of the features")
         request = read_request(
             store.nodes,
             store.lists,
@@ -345,6 +348,12 @@ class Model:
         limit = parse_memory(memory_limit)
         threads = check_threads(n_threads)
         return cls(*load_parts(Path(folder), n_threads=threads, limit=limit, allocate=allocate))
+
+
+def _names_of(graph: Graph) -> dict[str, Any]:
+    """Settings that tell an update what the table of nodes calls the ids, if that is known."""
+    name = graph.column_names.get("id_column")
+    return {} if name is None else {"reading": {"id_column": name}}
 
 
 def _run(

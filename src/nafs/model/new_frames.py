@@ -40,8 +40,10 @@ def ids_of(nodes: Any, known: Any, id_name: str | None) -> Any:
     return whole_like(id_column(table[key], "remove_nodes"), known)
 
 
-def features_of(features: Any, known: Any, columns: Sequence[str] | None, id_name: str | None) -> Any:
-    """Ids and rows of a frame with a column of ids; a pair of ids and rows is returned as it is.
+def features_of(
+    features: Any, known: Any, columns: Sequence[str] | None, id_name: str | None
+) -> tuple[Any, str | None]:
+    """Ids and rows of a frame, and its column of ids; a pair of ids and rows is returned as it is.
 
     Parameters
     ----------
@@ -60,13 +62,13 @@ def features_of(features: Any, known: Any, columns: Sequence[str] | None, id_nam
             )
         ids, rows = features
         _refuse_other_ids(ids, rows, columns or (), id_name)
-        return ids, rows
+        return (ids, rows), None
     table, index = with_index(table_of(features, "features"), "features")
     names = without_index(table.column_names, index)
     others = [name for name in names if name not in (columns or ())]
     key = _id_column(table, others, index, known, id_name, "features")
     rows = table.select([name for name in names if name != key])
-    return whole_like(id_column(table[key], "features"), known), rows
+    return (whole_like(id_column(table[key], "features"), known), rows), key
 
 
 def _id_column(

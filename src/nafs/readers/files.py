@@ -204,8 +204,9 @@ def _without_labels(
     chosen: set[str],
     read_without: Callable[[Sequence[str]], NodeTable | None],
 ) -> NodeTable | None:
-    """The node table without columns that repeat separate labels, unless the user chose how to read them."""
-    if path is None or is_matrix(path) or labels is None or labels.numbered:
+    """The node table without columns that give the labels away, unless the user chose how to read them."""
+    labels = nodes if labels is None else labels
+    if path is None or is_matrix(path) or labels is None or labels.labels is None or labels.numbered:
         return nodes
     stored = Table(path, options)
     names = [name for name in stored.columns if name not in chosen]

@@ -112,14 +112,13 @@ def from_edges(
     separate = None
     if labels is not None:
         separate = _label_table(labels, listed.ids if table is None else table.ids)
-        if table is not None and features is None:
-            stored, _ = with_index(table_of(nodes, "nodes"), "nodes")
-            chosen = {*ignore, *text, *category}
-            names = [name for name in stored.column_names if name not in chosen]
-            columns = Columns(names, stored.column, stored.select)
-            table = without_repeated_labels(
-                table, separate, columns, lambda more: read_table([*ignore, *more])
-            )
+    labelled = table if separate is None else separate
+    if table is not None and features is None and labelled is not None and labelled.labels is not None:
+        stored, _ = with_index(table_of(nodes, "nodes"), "nodes")
+        chosen = {*ignore, *text, *category}
+        names = [name for name in stored.column_names if name not in chosen]
+        columns = Columns(names, stored.column, stored.select)
+        table = without_repeated_labels(table, labelled, columns, lambda more: read_table([*ignore, *more]))
     return join(listed, table, separate, directed=directed, self_loops=self_loops, missing=missing)
 
 

@@ -1,4 +1,8 @@
-"""Columns of a node table that repeat the labels: as features they would give the answer away."""
+"""Columns of a node table that would give the answer away as features.
+
+Some repeat the labels. Others are filled in where the label is known and empty elsewhere, such as the person
+who closed a case: held-out labels would look easy to predict, and other nodes have nothing there.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,7 @@ _SAME_NAME = 0.5  # if it also has the name of the labels
 _FEWEST = 5  # labelled rows that have to be compared
 _MOST = 0.5  # of the labelled rows, which have to have a value
 _CHANCE = 1e-3  # probability from which on equal values may be chance
+_EMPTY = 0.1  # filled share of the nodes without a label, relative to those with one, that counts as empty
 _MOST_LABELS = 10_000  # compared
 _MOST_COLUMNS = 200  # compared; in wider tables, names alone count
 
@@ -37,13 +42,13 @@ def without_repeated_labels(
     columns: Columns,
     read_without: Callable[[Sequence[str]], NodeTable | None],
 ) -> NodeTable | None:
-    """The node table without columns that repeat separate labels; they are noted.
+    """The node table without columns that repeat the labels, or come with them; they are noted.
 
     Parameters
     ----------
     nodes : NodeTable
     labels : NodeTable
-        Ids and their classes.
+        Ids and their classes; may be the node table itself.
     columns : Columns
         Of the node table.
     read_without : callable
@@ -55,15 +60,23 @@ def without_repeated_labels(
     columns = columns._replace(names=features)
     rows, classes = _labelled_rows(nodes, labels)
     repeated = _repeated(columns, rows, classes, labels.label)
-    recoded = [name for name in _recoded(columns, rows, classes) if name not in repeated]
-    if repeated:
-        nodes = read_without(repeated)
+    others = columns._replace(names=[name for name in features if name not in repeated])
+    fills = _filled_with_labels(others, rows, len(nodes.ids))
+    recoded = [name for name in _recoded(others, rows, classes) if name not in fills]
+    if repeated or fills:
+        nodes = read_without([*repeated, *fills])
         assert nodes is not None
+    if repeated:
         verbs = ("repeats", "is") if len(repeated) == 1 else ("repeat", "are")
         nodes.notes.append(
             f"{nodes.where}: {listed(repeated)} {verbs[0]} the labels and {verbs[1]} not used: a feature "
-            f"that holds the label would give the answer away; --category {','.join(repeated)} "
-            f"(category={list(repeated)} in Python) uses it nevertheless"
+            f"that holds the label would give the answer away; {_used_after_all(repeated)}"
+        )
+    for name, (with_label, without) in fills.items():
+        nodes.notes.append(
+            f"{nodes.where}: {name!r} is not used: it has a value for {with_label:.0%} of the nodes with a "
+            f"label and for {without:.0%} of the others, so it seems to come with the label, and would make "
+            f"held-out labels look easier to predict than other nodes are; {_used_after_all([name])}"
         )
     if recoded:
         verb, them = ("has", "it") if len(recoded) == 1 else ("have", "them")
@@ -73,6 +86,40 @@ def without_repeated_labels(
             f"Python) leaves {them} out"
         )
     return nodes
+
+
+def _used_after_all(names: Sequence[str]) -> str:
+    """How to use columns that were left out."""
+    them = "it" if len(names) == 1 else "them"
+    return f"--category {','.join(names)} (category={list(names)} in Python) uses {them} nevertheless"
+
+
+def _filled_with_labels(
+    columns: Columns, rows: NDArray[np.int64], n_rows: int
+) -> dict[str, tuple[float, float]]:
+    """Columns that are mostly empty where the label is unknown, and filled where it is known.
+
+    Returns the filled shares of rows with and without a label; neither may be due to chance.
+    """
+    from scipy.stats import hypergeom
+
+    if not _FEWEST <= len(rows) < n_rows or not 0 < len(columns.names) <= _MOST_COLUMNS:
+        return {}
+    labelled = np.zeros(n_rows, bool)
+    labelled[rows] = True
+
+    def shares(values: Any) -> tuple[float, float] | None:
+        filled = _texts(values) != ""
+        with_label, without = float(filled[labelled].mean()), float(filled[~labelled].mean())
+        if with_label < _MOST or without > _EMPTY * with_label:
+            return None
+        by_chance = hypergeom.sf(filled[labelled].sum() - 1, n_rows, filled.sum(), labelled.sum())
+        return (with_label, without) if len(columns.names) * by_chance < _CHANCE else None
+
+    sample = columns.first_rows(columns.names)
+    likely = [name for name in columns.names if (_texts(sample[name]) == "").any()]
+    measured = {name: shares(as_arrow(columns.load(name), "")) for name in likely}
+    return {name: each for name, each in measured.items() if each is not None}
 
 
 def _repeated(
