@@ -112,6 +112,37 @@ def test_a_class_seen_once_is_predicted_and_said():
     assert "too few labels" in once.explain()
 
 
+def test_a_single_label_counts_as_wrong():
+    points = np.repeat(np.eye(3), 10, axis=0)
+    labels = {0: "a", 1: "a", 2: "a", 10: "b", 11: "b", 12: "b", 20: "rare"}
+    answer = classify(points, pa.array(range(30)), labels)
+    assert answer.accuracy == pytest.approx(6 / 7)
+    assert "from 7 labels" in answer.explain()
+
+
+def test_a_class_with_many_labels_does_not_outvote_one_with_one():
+    rng = np.random.default_rng(0)
+    points = np.repeat(np.eye(2), 50, axis=0) + 0.2 * rng.standard_normal((100, 2))
+    answer = classify(points, pa.array(range(100)), {**dict.fromkeys(range(11), "a"), 50: "b"})
+    assert np.mean(answer.codes == np.repeat([0, 1], 50)) > 0.95
+
+
+def test_classes_that_no_node_gets_are_named():
+    points = np.repeat(np.eye(2), 20, axis=0)
+    labels = {0: "a", 1: "a", 2: "a", 3: "odd", 20: "b", 21: "b", 22: "b"}
+    assert "no node without a label is predicted to be of class 'odd'" in classify(
+        points, pa.array(range(40)), labels
+    ).explain()
+
+
+def test_six_labels_cannot_tell_whether_they_are_better_than_guessing():
+    points = np.repeat(np.eye(2), 20, axis=0)
+    labels = {0: "a", 1: "a", 2: "a", 3: "a", 20: "b", 21: "b"}
+    answer = classify(points, pa.array(range(40)), labels)
+    assert "6 labels are too few to tell whether this is better than guessing" in answer.explain()
+    assert "do not trust" not in answer.explain()
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
@@ -275,6 +306,17 @@ def test_classes_that_differ_in_capitals_are_pointed_out(graph):
     assert any("the classes 'Spam' and 'spam' differ only in how they are written" in note for note in notes)
     again = embedding.classify({node: name.lower() for node, name in names.items()})
     assert not any("differ only" in note for note in again.notes)
+
+
+def test_misspelled_and_doubtful_classes_are_pointed_out(graph):
+    embedding = embed(graph, n_hops=2)
+    names = {node: ("Retail", "Online", "unknown")[node % 3] for node in range(60)}
+    notes = "\n".join(embedding.classify(names | {60: "Retial"}).notes)
+    assert "the class 'Retial' (1 label) is spelled almost like 'Retail' (20 labels)" in notes
+    assert "'unknown' counts as a class" in notes
+    codes = embedding.classify({node: node % 3 - 1 for node in range(60)}).explain()
+    assert "-1 counts as a class" in codes
+    assert "spelled almost" not in embedding.classify({n: f"topic {n % 3}" for n in range(60)}).explain()
 
 
 def words_of_classes(n=300, seed=0):

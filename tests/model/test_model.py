@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from models import assert_equal_to_full, model_of
 from random_graphs import hub_graph
 
-from nafs import Graph
+from nafs import Graph, from_edges
 from nafs._support.errors import InputError
 from nafs.datasets import power_law
 from nafs.model import Model, _updates, kept_nbytes
+from nafs.pipeline import Settings
 from nafs.smoothing import Method
 
 R = (0.0, 0.3, 0.5)
@@ -245,6 +246,31 @@ def test_embed_new_reads_its_edges_as_updates_do():
             model.embed_new(x, ["n1", "n2"], [1, weight])
         with pytest.raises(InputError, match=r"edges: weights must be positive.*; number 0 is"):
             model.update(edges=(["n1"], ["n2"], [weight]))
+
+
+@pytest.mark.parametrize("settings", [Settings.of(n_hops=2), 2])
+def test_the_ids_are_in_the_same_column_as_when_the_model_was_built(settings):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    ids = [f"{node:05d}" for node in range(200)]
+    edges = pandas.DataFrame({"source": rng.choice(ids, 800), "target": rng.choice(ids, 800)})
+    nodes = pandas.DataFrame({"customer": ids, "age": rng.normal(40, 9, 200), "postcode": rng.permutation(ids)})
+    graph = from_edges(edges, nodes, id_column="customer", ignore=["postcode"])
+    model = Model.build(graph, settings)
+    before = model.matrix.copy()
+    new = pandas.DataFrame({"customer": ["00201"], "age": [99.0], "postcode": ["00123"]})
+    report = model.update(features=new)
+    assert report.new == 1
+    assert "00201" in model.ids
+    np.testing.assert_array_equal(model.matrix[:200], before)
+
+
+def test_a_guessed_column_of_ids_is_noted():
+    pandas = pytest.importorskip("pandas")
+    path = Graph(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]), np.ones((3, 1)), ids=["a", "b", "c"])
+    model = Model.build(path, 1)
+    report = model.update(features=pandas.DataFrame({"key": ["a"], "f0": [2.0]}))
+    assert "the column 'key' was taken as the ids of the features" in report.notes
 
 
 def test_empty_lists_change_nothing():

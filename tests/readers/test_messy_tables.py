@@ -82,6 +82,27 @@ class TestLabelsAmongTheFeatures:
         for graph in both_ways(tmp_path, PEOPLE.assign(rating=mixed), labels):
             assert not any("one value for each class" in note for note in graph.notes)
 
+    @pytest.mark.parametrize("values", [["ann", "bob"], [1.5, 2.5]])
+    def test_columns_that_come_with_the_label_are_not_used(self, tmp_path, values):
+        labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
+        closed_by = pd.Series(np.where(np.arange(N) < 72, RNG.choice(values, N), None))
+        for graph in both_ways(tmp_path, PEOPLE.assign(closed_by=closed_by), labels):
+            assert not any("closed_by" in name for name in graph.feature_names)
+            (note,) = (note for note in graph.notes if "'closed_by' is not used" in note)
+            assert "a value for 90% of the nodes with a label and for 0% of the others" in note
+        for graph in both_ways(tmp_path, PEOPLE.assign(closed_by=closed_by), labels, category=["closed_by"]):
+            assert any("closed_by" in name for name in graph.feature_names)
+        beside = PEOPLE.assign(closed_by=closed_by, label=STATUS)
+        beside.to_csv(tmp_path / "beside.csv", index=False)
+        for graph in (from_edges(RING, beside), read_graph(tmp_path / "e.csv", tmp_path / "beside.csv")):
+            assert not any("closed_by" in name for name in graph.feature_names)
+
+    def test_columns_with_gaps_everywhere_are_used(self, tmp_path):
+        labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
+        score = pd.Series(RNG.random(N)).where((np.arange(N) < 80) | (np.arange(N) % 4 == 0))
+        for graph in both_ways(tmp_path, PEOPLE.assign(score=score), labels):
+            assert any("score" in name for name in graph.feature_names)
+
     def test_few_labels_prove_nothing(self):
         words = {f"w{i}": RNG.integers(0, 2, N) for i in range(100)}
         labels = {node: i % 2 for i, node in enumerate(IDS[:6])}
