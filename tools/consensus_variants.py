@@ -30,7 +30,6 @@ from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
 from nafs.clustering.ballot import POWER, UNRELATED, Winner, is_more_stable, says_more, why_uneven
 from nafs.clustering.candidates import Candidates
-from nafs.clustering.consensus import _FEWEST
 from nafs.clustering.edges import Edges, Table, assortativity_of, modularity_of
 from nafs.clustering.heads import ALL_HEADS
 from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture, log_votes
@@ -261,7 +260,7 @@ def measure(name: str) -> Scores:
         for head in [head for head in ALL_HEADS if head != "absorbed"]:
             fewer = replace(votes, candidates=candidates.where(candidates.heads != head))
             results[f"without the head {head}"] = auto(fewer)
-        fewer_hops = search._partitions(search._usual, count, np.random.default_rng(0), _FEWEST)
+        fewer_hops = search._candidates_at(search._usual, count, 0)
         results["20 hops at most"] = auto(Vote(search, fewer_hops, count))
         for title, labels in results.items():
             measures = agreement(truth[known], labels[known])

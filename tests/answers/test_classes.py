@@ -130,9 +130,10 @@ def test_a_class_with_many_labels_does_not_outvote_one_with_one():
 def test_classes_that_no_node_gets_are_named():
     points = np.repeat(np.eye(2), 20, axis=0)
     labels = {0: "a", 1: "a", 2: "a", 3: "odd", 20: "b", 21: "b", 22: "b"}
-    assert "no node without a label is predicted to be of class 'odd'" in classify(
-        points, pa.array(range(40)), labels
-    ).explain()
+    assert (
+        "no node without a label is predicted to be of class 'odd'"
+        in classify(points, pa.array(range(40)), labels).explain()
+    )
 
 
 def test_six_labels_cannot_tell_whether_they_are_better_than_guessing():

@@ -54,7 +54,7 @@ def test_trees_get_more_hops_and_better_clusters():
         assert max(more.curve) > 20
         assert "hops were used instead of 1 to 20" in more.explain()
         fewer = search_of(graph)
-        fewer._further = None
+        fewer._rest = iter(())
         usual = fewer.consensus(4)
         assert list(usual.curve) == [1, 2, 3, 4, 6, 8, 11, 15, 20]
         indices.append([adjusted_rand_score(graph.labels.codes, each.labels) for each in (more, usual)])
@@ -78,28 +78,28 @@ def test_the_embedding_has_the_hops_that_were_chosen():
     assert embedding.choice.n_hops > 20
 
 
-def test_more_hops_are_read_once_and_without_a_copy_of_the_features(monkeypatch):
+def test_the_sweep_is_continued_once_and_without_a_copy_of_the_features(monkeypatch):
     search = search_clusters(
-        Job.of(trees(), Settings.of(n_hops="auto", n_clusters=4, structure="none")), sample=700
+        Job.of(trees(), Settings.of(n_hops="auto", n_clusters=4, structure="none")), sample=900
     )
-    copies, calls, take = [], [], ClusterSearch._sampled_features
+    copies, hops, take = [], [], ClusterSearch._sampled_features
 
     def remembered(searched):
         own = take(searched)
         copies.append(weakref.ref(own))
         return own
 
-    def further(sweep=search._further):
-        calls.append([copy() is None for copy in copies])
-        return sweep()
+    def rest(sweep=search._rest):
+        assert all(copy() is None for copy in copies)
+        for hop, embedding in sweep:
+            hops.append(hop)
+            yield hop, embedding
 
     monkeypatch.setattr(ClusterSearch, "_sampled_features", remembered)
-    search._further = further
+    search._rest = rest()
     for seed in range(2):
         assert max(search.consensus(4, seed).curve) > 20
-    ((first,),) = calls
-    assert first  # the copy was gone
-    assert search._further is None
+    assert hops == [30, 45, 60]
 
 
 def test_features_hold_back_hops_that_edges_alone_would_take():
@@ -128,17 +128,18 @@ def test_without_features_edges_have_to_say_something():
 def test_more_hops_are_not_even_computed_where_clusters_do_not_get_better():
     search = search_of(contextual_sbm(600, n_classes=4, average_degree=12, signal=2.0, seed=0))
 
-    def further():
+    def rest():
         raise AssertionError("the sweep was continued")
+        yield
 
-    search._further = further
+    search._rest = rest()
     assert max(search.consensus(4).curve) == 20
 
 
 def test_larger_graphs_assign_all_nodes_with_more_hops():
     graph = trees()
     job = Job.of(graph, Settings.of(n_hops="auto", n_clusters=4, structure="none", n_threads=1))
-    search = search_clusters(job, sample=700)
+    search = search_clusters(job, sample=900)
     clustering = search.consensus(4)
     assert max(clustering.curve) > 20
     assert len(clustering.labels) == 1000

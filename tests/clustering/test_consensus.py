@@ -10,6 +10,7 @@ from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
 from nafs.clustering.chance import cloud_like
 from nafs.clustering.directions import Directions
+from nafs.clustering.candidates import FEWEST
 from nafs.clustering.edges import Edges, assortativity_of, merge_clusters, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, partitions
 from nafs.clustering.joint_mixture import fit_joint_mixture
@@ -81,11 +82,18 @@ def test_every_head_finds_separated_groups(head):
     edges = Edges.among(read_adjacency(ring + ring.T))
     best = 0.0
     for seed in range(3):
-        ((_, labels),) = partitions(
-            Directions.of(points, 32), 4, np.random.default_rng(seed), edges, names=(head,)
-        )
+        ((_, labels),) = partitions(Directions.of(points, 32), 4, (seed,), edges, names=(head,))
         best = max(best, rand_index(truth, labels, 4))
     assert best == 1
+
+
+def test_what_a_head_finds_does_not_depend_on_the_others(graph):
+    directions, edges = Directions.of(graph.features.matrix, 16), Edges.among(graph.adjacency)
+    together = dict(partitions(directions, 4, (0, 1), edges))
+    assert list(together) == list(ALL_HEADS)
+    for head, labels in together.items():
+        ((_, alone),) = partitions(directions, 4, (0, 1), edges, names=(head,))
+        np.testing.assert_array_equal(alone, labels)
 
 
 def test_tables_of_edges_give_modularity(graph):
@@ -152,7 +160,7 @@ def test_a_group_of_half_of_the_graph_stays_whole():
 def test_one_embedding_has_no_vote_of_uneven_clusters(graph):
     alone = ClusterSearch([(5, embed(graph, n_hops=5).matrix)], 4, graph=graph.adjacency)
     _, _, heads = alone.candidates(4)
-    assert len(heads) == 30
+    assert len(heads) >= FEWEST
     assert set(heads) == {*ALL_HEADS} - {"absorbed"}
 
 
@@ -162,7 +170,7 @@ def test_heads_that_make_no_candidates_are_refused(heads, n_hops):
     rows = np.random.default_rng(0).random((20, 4))
     search = ClusterSearch([(hop, rows) for hop in range(n_hops)], 2)
     search.heads = heads
-    with pytest.raises(ValueError, match="one of mixture, spherical, projection_mixture, subspace; got"):
+    with pytest.raises(ValueError, match="one of mixture, spherical, projection_mixture; got"):
         search.consensus(2)
 
 
@@ -170,10 +178,10 @@ def test_merging_alone_needs_edges(graph):
     rows = embed(graph, n_hops=5).matrix
     search = ClusterSearch([(hop, rows) for hop in range(3)], 4, graph=graph.adjacency)
     search.heads = ("absorbed",)
-    with pytest.raises(ValueError, match="subspace, merged; got absorbed"):
+    with pytest.raises(ValueError, match="projection_mixture, merged; got absorbed"):
         search.consensus(4)
     search.heads = ("merged",)
-    assert search.consensus(4).n_candidates == 30
+    assert search.consensus(4).n_candidates >= FEWEST
 
 
 def uneven_graph(n=1500):
@@ -194,9 +202,9 @@ def uneven_graph(n=1500):
 def test_directions_are_those_of_the_singular_value_decomposition():
     matrix = np.random.default_rng(3).standard_normal((50, 8))
     directions = Directions.of(matrix, 3)
-    left, sizes, _ = np.linalg.svd(matrix, full_matrices=False)
-    np.testing.assert_allclose(directions.sizes, sizes[:3], rtol=1e-4)
-    np.testing.assert_allclose(np.abs(directions.left(0, 3)), np.abs(left[:, :3]), atol=1e-4)
+    left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
+    np.testing.assert_allclose(np.abs(directions.rows), np.abs(left[:, :3] * sizes[:3]), atol=1e-3)
+    np.testing.assert_allclose(np.abs(directions.axes), np.abs(right[:3].T), atol=1e-4)
     wide = Directions.of(np.random.default_rng(4).standard_normal((30, 1500)), 5)
     assert wide.rows.shape == (30, 5)
 
@@ -250,8 +258,8 @@ def test_a_cloud_has_the_shape_of_the_embeddings():
     embeddings = [Directions.of(rows, 3) for rows in (first, first + 0.1 * rng.standard_normal((4000, 3)))]
     clouds = cloud_like(embeddings, 3)
     for cloud, embedding in zip(clouds, embeddings, strict=True):
-        sizes = cloud.sizes / np.sqrt(len(cloud.rows))
-        np.testing.assert_allclose(sizes, embedding.sizes / np.sqrt(4000), rtol=0.1)
+        sizes, expected = (np.sqrt(np.mean(each.rows**2, axis=0)) for each in (cloud, embedding))
+        np.testing.assert_allclose(sizes, expected, rtol=0.1)
     together = [np.corrcoef(rows[0].rows[:, 0], rows[1].rows[:, 0])[0, 1] for rows in (clouds, embeddings)]
     assert abs(together[0]) == pytest.approx(abs(together[1]), abs=0.02)
 

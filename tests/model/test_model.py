@@ -254,7 +254,9 @@ def test_the_ids_are_in_the_same_column_as_when_the_model_was_built(settings):
     rng = np.random.default_rng(0)
     ids = [f"{node:05d}" for node in range(200)]
     edges = pandas.DataFrame({"source": rng.choice(ids, 800), "target": rng.choice(ids, 800)})
-    nodes = pandas.DataFrame({"customer": ids, "age": rng.normal(40, 9, 200), "postcode": rng.permutation(ids)})
+    nodes = pandas.DataFrame(
+        {"customer": ids, "age": rng.normal(40, 9, 200), "postcode": rng.permutation(ids)}
+    )
     graph = from_edges(edges, nodes, id_column="customer", ignore=["postcode"])
     model = Model.build(graph, settings)
     before = model.matrix.copy()

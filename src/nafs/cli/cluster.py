@@ -8,7 +8,6 @@ from typing import Annotated
 
 from nafs._support.counted import counted
 from nafs._support.errors import InputError, OutputExistsError, Parameter
-from nafs.answers import clusters_of
 from nafs.cli.embedding_options import EmbeddingOptions, RunOptions, count_or
 from nafs.cli.flags import command, flag, text_flag
 from nafs.cli.options import OUTPUT, Force, TablePrinting, beside, check_learning
@@ -90,11 +89,8 @@ def cluster(
     assert embedding.choice is not None
     run.notes += embedding.choice.reasons
     with run.stage("describe"):
-        if embedding.choice.clustering is None:
-            answer = embedding.cluster(options.n_clusters or "auto", graph=graph)
-            run.notes += answer.clustering.reasons
-        else:
-            answer = clusters_of(embedding.matrix, embedding.id_array, embedding.choice.clustering, graph)
+        answer = embedding.cluster(options.n_clusters or "auto", graph=graph)
+    run.notes += [note for note in answer.clustering.reasons if note not in embedding.choice.reasons]
     if output is None and not (run.as_json or run.as_csv):
         show_table(run, answer.description(), described, force=force)
         return

@@ -8,15 +8,21 @@ mixes clusters. The product of both therefore peaks where smoothing should stop.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nafs._support.errors import InputError
+from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges
+from nafs.clustering.heads import HEADS, MERGED, heads_nbytes, partitions
 from nafs.clustering.measures import mutual_information
 from nafs.clustering.own_features import OwnFeatures
 
+STARTS = 2  # of each head at each number of hops; three are no better
+FEWEST = 30  # candidates; a single embedding is clustered from more starts
 COMPARED = 4  # the largest usual numbers of hops: are the last two rated higher than the two before?
 RISING = 1.03  # more hops are tried if their sum is larger by this factor
 BETTER = 1.02  # factor by which the rating must be higher with more hops than usual to use them
@@ -43,6 +49,36 @@ class Candidates(NamedTuple):
         """These candidates and others."""
         labels, hops, heads = (np.concatenate(pair) for pair in zip(self, others, strict=True))
         return Candidates(labels, hops, heads)
+
+
+def find_candidates(
+    embeddings: Mapping[int, Directions],
+    n_clusters: int,
+    seed: int,
+    *,
+    heads: Sequence[str],
+    edges: Edges | None = None,
+) -> Candidates:
+    """Partitions by some heads at some numbers of hops, from two starts each; from more if there are few."""
+    working = [*HEADS, *(MERGED[:1] if edges is not None else ())]
+    if not set(heads) & set(working):
+        requested = ", ".join(heads) or "none"
+        raise InputError(f"heads must include at least one of {', '.join(working)}; got {requested}")
+    can_run = [head for head in heads if head in HEADS or edges is not None]
+    starts = max(STARTS, -(-FEWEST // (len(can_run) * len(embeddings))))
+    rows = [
+        (labels, hop, head)
+        for start in range(starts)
+        for hop, directions in embeddings.items()
+        for head, labels in partitions(directions, n_clusters, (seed, start, hop), edges, heads)
+    ]
+    labels, hops, names = (np.array(values) for values in zip(*rows, strict=True))
+    return Candidates(labels, hops, names)
+
+
+def candidates_nbytes(n_rows: int, n_clusters: int, n_hops: int, n_heads: int) -> int:
+    """Approximate bytes of the candidates, also while they are compared, and of finding them."""
+    return 3 * 8 * n_rows * STARTS * n_hops * n_heads + heads_nbytes(n_rows, n_clusters)
 
 
 def rate_hops(candidates: Candidates, n_clusters: int, edges: Edges, own: OwnFeatures | None) -> Ratings:

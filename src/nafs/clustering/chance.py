@@ -20,7 +20,7 @@ from nafs.clustering.heads import HEADS, partitions
 
 ROWS = 1000  # of a cloud
 CLOUDS = 2  # one says little about few clusters
-_FEWEST = 12  # candidates; a single embedding is clustered with several seeds
+_FEWEST = 9  # candidates; a single embedding is clustered with several seeds
 
 
 def cloud_like(embeddings: Sequence[Directions], n_columns: int, seed: int = 0) -> list[Directions]:
@@ -67,12 +67,15 @@ def agreement_by_chance(embeddings: Sequence[Directions], n_clusters: int, seed:
 
 def _agreement(embeddings: Sequence[Directions], n_clusters: int, seed: int) -> float:
     cloud = cloud_like(embeddings, 4 * n_clusters, seed)
-    rng = np.random.default_rng(seed)
-    labels: list[NDArray[np.int64]] = []
-    while len(labels) < _FEWEST:
-        for rows in cloud:
-            labels += [partition for _, partition in partitions(rows, n_clusters, rng, names=tuple(HEADS))]
-    candidates = np.array(labels)
+    repeats = -(-_FEWEST // (len(cloud) * len(HEADS)))
+    candidates = np.array(
+        [
+            labels
+            for repeat in range(repeats)
+            for place, rows in enumerate(cloud)
+            for _, labels in partitions(rows, n_clusters, (seed, repeat, place), names=tuple(HEADS))
+        ]
+    )
     mean = pairwise_agreement(candidates, n_clusters).mean(axis=1)
     shares = vote(candidates, np.maximum(mean, 1e-9), candidates[int(mean.argmax())], n_clusters)
     winner = shares.argmax(axis=1)

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,11 +35,20 @@ from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps
 from nafs.clustering.ballot import POWER, Winner, hold_vote, indices_with, why_uneven
-from nafs.clustering.candidates import COMPARED, Candidates, Ratings, choose_hops, is_rising, rate_hops
+from nafs.clustering.candidates import (
+    COMPARED,
+    Candidates,
+    Ratings,
+    candidates_nbytes,
+    choose_hops,
+    find_candidates,
+    is_rising,
+    rate_hops,
+)
 from nafs.clustering.chance import agreement_by_chance
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges
-from nafs.clustering.heads import ALL_HEADS, HEADS, MERGED, Labels, partitions, squares_nbytes
+from nafs.clustering.heads import ALL_HEADS
 from nafs.clustering.joint_mixture import columns_for
 from nafs.clustering.last_step import OtherNodes, SampledNodes, Settled, settle
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
@@ -47,7 +57,6 @@ from nafs.clustering.result import AGREES, Clustering
 from nafs.clustering.sample import SAMPLE, draw, sample_size
 from nafs.graph import Adjacency, Features
 
-_FEWEST = 30  # candidates at the usual numbers of hops; one embedding alone is clustered with several seeds
 _SMALL = 5000  # nodes up to which one part of them is enough to choose the number of clusters
 _ENOUGH_HOPS = 3  # numbers of hops needed for a vote on uneven clusters
 _BLOCK = 1 << 14  # rows multiplied at a time
@@ -62,9 +71,9 @@ class ClusterSearch:
     ----------
     sweep : iterable of (int, ndarray of shape (n, d))
         Numbers of hops and embeddings. Embeddings are not kept, so they may share one buffer.
-    further : callable, optional
-        Returns a sweep over larger numbers of hops. It is called if clusters get better up to the last of
-        ``sweep``.
+    n_usual : int, optional
+        Numbers of hops that are read from the sweep, by default all. The sweep is only continued if clusters
+        get better up to the last of them.
     most_clusters : int, optional
         The largest number of clusters that will be requested; by default the largest that "auto" tries.
     graph : Adjacency, optional
@@ -110,7 +119,7 @@ class ClusterSearch:
         sweep: Sweep,
         most_clusters: int | None = None,
         *,
-        further: Callable[[], Sweep] | None = None,
+        n_usual: int | None = None,
         graph: Adjacency | None = None,
         features: Features | None = None,
         sample: int = SAMPLE,
@@ -129,7 +138,7 @@ class ClusterSearch:
         self._order: NDArray[np.int64] | None = None
         self._all_rows: dict[int, NDArray[np.float16]] = {}
         self.most_clusters = NUMBERS[-1] if most_clusters is None else most_clusters
-        self._further = further
+        self._rest = iter(sweep)
 
         def start(n_nodes: int) -> None:
             self.n_nodes = n_nodes
@@ -138,7 +147,7 @@ class ClusterSearch:
             if self.sample is None and n_nodes > _SMALL:  # the nodes of a sample already are in such an order
                 self._order = draw(n_nodes, PARTS * ROWS, graph, sample_seed)
 
-        self._read(sweep, start)
+        self._read(islice(self._rest, n_usual), start)
         if not self.hops:
             raise InputError("there is no embedding to cluster")
         self._usual = list(self.hops)
@@ -188,7 +197,7 @@ class ClusterSearch:
             places = [order[top : top + ROWS] for top in range(0, len(order) - ROWS + 1, ROWS)][:PARTS]
         parts = [
             Part(
-                [Directions(one.rows[rows], one.sizes, one.axes) for one in chosen],
+                [Directions(one.rows[rows], one.axes) for one in chosen],
                 None if self._edges is None else self._edges.among_rows(rows, n_rows),
             )
             for rows in places
@@ -323,48 +332,31 @@ class ClusterSearch:
     @one_blas_thread()
     def candidates(self, n_clusters: int, seed: int = 0) -> Candidates:
         """Partitions of the sample by all heads at all numbers of hops that are used."""
-        rng = np.random.default_rng(seed)
-        usual = self._partitions(self._usual, n_clusters, rng, _FEWEST)
-        if self._edges is None or not self.weigh_by_edges or not self._can_go_further:
+        usual = self._candidates_at(self._usual, n_clusters, seed)
+        if self._edges is None or not self.weigh_by_edges:
             return usual
         last = usual.where(np.isin(usual.hops, self._usual[-COMPARED:]))
         if not is_rising(self._rate(last, n_clusters), self._own is not None):
             return usual
-        if self._further is not None:
-            self._read(self._further())
-            self._further = None  # which holds the inputs of the sweep
+        self._read(self._rest)
         further = [hop for hop in self.hops if hop not in self._usual]
-        every = usual.concatenated(self._partitions(further, n_clusters, rng))
+        if not further:
+            return usual
+        every = usual.concatenated(self._candidates_at(further, n_clusters, seed))
         chosen = choose_hops(self._rate(every, n_clusters), self._usual[-1])
         return every.where(np.isin(every.hops, chosen))
-
-    @property
-    def _can_go_further(self) -> bool:
-        """Whether there are more numbers of hops than the usual ones."""
-        return self._further is not None or len(self.hops) > len(self._usual)
 
     def _rate(self, candidates: Candidates, n_clusters: int) -> Ratings:
         """The rating of each number of hops. The features of the sample are not kept."""
         assert self._edges is not None
         return rate_hops(candidates, n_clusters, self._edges, self._sampled_features())
 
-    def _partitions(
-        self, hops: list[int], n_clusters: int, rng: np.random.Generator, at_least: int = 1
-    ) -> Candidates:
-        """Partitions by all heads at some numbers of hops, as often as is needed for ``at_least``."""
-        # Agreement between seeds alone is too weak a reason to prefer clusters of uneven size.
-        names = [name for name in self.heads if name != "absorbed" or len(self.hops) >= _ENOUGH_HOPS]
-        working = [*HEADS, *(MERGED[:1] if self._edges is not None else ())]
-        if not set(names) & set(working):
-            requested = ", ".join(self.heads) or "none"
-            raise InputError(f"heads must include at least one of {', '.join(working)}; got {requested}")
-        rows: list[tuple[Labels, int, str]] = []
-        while len(rows) < at_least:
-            for hop in hops:
-                for head, labels in partitions(self.hops[hop], n_clusters, rng, self._edges, names):
-                    rows.append((labels, hop, head))
-        labels, counts, heads = (np.array(values) for values in zip(*rows, strict=True))
-        return Candidates(labels, counts, heads)
+    def _candidates_at(self, hops: list[int], n_clusters: int, seed: int) -> Candidates:
+        """Partitions of the sample by all heads at some numbers of hops."""
+        # Agreement between starts alone is too weak a reason to prefer clusters of uneven size.
+        heads = [head for head in self.heads if head != "absorbed" or len(self.hops) >= _ENOUGH_HOPS]
+        embeddings = {hop: self.hops[hop] for hop in hops}
+        return find_candidates(embeddings, n_clusters, seed, heads=heads, edges=self._edges)
 
     def _settle(self, winner: Winner, candidates: Candidates, used: list[int]) -> Settled:
         """The clusters of all nodes by the last step."""
@@ -408,6 +400,6 @@ def search_nbytes(
     others = 2 * n_nodes * width if n_nodes > size and not in_files else 0
     scores = 4 * n_nodes * most if n_nodes > size and not in_files else 0
     directions = 4 * rows * (min(4 * most, n_columns) + width)
-    candidates = 3 * 8 * rows * len(ALL_HEADS)  # also while they are compared
+    candidates = candidates_nbytes(rows, most, n_hops, len(ALL_HEADS))
     copies = 8 * rows * n_columns  # of one embedding
-    return n_hops * (directions + candidates + others) + scores + copies + squares_nbytes(rows, most)
+    return n_hops * (directions + others) + candidates + scores + copies

@@ -22,14 +22,11 @@ class Directions:
     ----------
     rows : ndarray of float32, shape (m, columns)
         Z V: the coordinates of each row along the directions, by falling singular value.
-    sizes : ndarray of float64, shape (columns,)
-        The singular values.
     axes : ndarray of float32, shape (d, columns)
         V, to map other rows of the embedding.
     """
 
     rows: Rows
-    sizes: NDArray[np.float64]
     axes: NDArray[np.float32]
 
     @classmethod
@@ -40,31 +37,26 @@ class Directions:
         --------
         >>> import numpy as np
         >>> from nafs.clustering.directions import Directions
-        >>> Directions.of(np.diag([1.0, 3.0, 2.0]), 2).sizes
-        array([3., 2.])
+        >>> Directions.of(np.diag([1.0, 3.0, 2.0]), 2).axes
+        array([[0., 0.],
+               [1., 0.],
+               [0., 1.]], dtype=float32)
         """
         rows = np.asarray(matrix, np.float32)
         if rows.shape[1] > _NARROW:
             from sklearn.utils.extmath import randomized_svd
 
-            _, sizes, right = randomized_svd(rows, min(n_columns, *rows.shape), n_iter=3, random_state=0)
+            _, _, right = randomized_svd(rows, min(n_columns, *rows.shape), n_iter=3, random_state=0)
             axes = np.ascontiguousarray(right.T, np.float32)
-            return cls(_along(rows, axes), np.asarray(sizes, np.float64), axes)
+            return cls(_along(rows, axes), axes)
         values, vectors = np.linalg.eigh((rows.T @ rows).astype(np.float64))
         first = np.argsort(-values, kind="stable")[:n_columns]
         axes = vectors[:, first].astype(np.float32)
-        return cls(_along(rows, axes), np.sqrt(np.maximum(values[first], 0)), axes)
+        return cls(_along(rows, axes), axes)
 
     def unit(self, n_columns: int) -> Rows:
         """Rows along the first directions, scaled to length 1."""
         return unit_rows(self.rows[:, :n_columns])
-
-    def left(self, first: int, last: int) -> Rows:
-        """Left singular vectors ``first`` to ``last`` (exclusive); those with singular value 0 are 0."""
-        sizes = self.sizes[first:last]
-        kept = sizes > 1e-6 * max(float(self.sizes.max(initial=0)), 1e-30)
-        factors = np.where(kept, 1 / np.where(kept, sizes, 1), 0).astype(np.float32)
-        return np.asarray(self.rows[:, first:last] * factors)
 
 
 def _along(rows: Rows, axes: NDArray[np.float32]) -> Rows:

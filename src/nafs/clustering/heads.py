@@ -1,15 +1,13 @@
 """Heads: ways to cluster the rows of one embedding. They err in different ways, which makes a vote useful.
 
 Every head takes leading directions, the number of clusters and a random generator, and returns a cluster for
-each row.
+each row. Each has a generator of its own, so that what it finds does not depend on the others.
 
 - ``mixture``: Gaussians with one covariance, on unit rows in 2 k directions, started by K-means.
 - ``spherical``: K-means on unit rows in k + 1 directions.
 - ``projection_mixture``: the mixture started by ``projection``, that is, by K-means and the best subspace for
   its centres in turn: the minimum of ‖Z - G F Wᵀ‖ over memberships G, centres F and an orthonormal W
   (Fettal et al., WSDM 2022).
-- ``subspace``: spectral clustering by the squared products of left singular vectors (Fettal et al., AAAI
-  2023).
 - ``merged`` and ``absorbed``: the mixture with twice as many clusters, merged along the edges in two ways
   (see :func:`nafs.clustering.edges.merge_clusters`). They need edges.
 """
@@ -21,33 +19,32 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nafs.clustering.directions import Directions, Rows, unit_rows
+from nafs.clustering.directions import Directions, Rows
 from nafs.clustering.edges import Edges, merge_clusters
 from nafs.clustering.gaussian_mixture import fit_mixture
 from nafs.clustering.kmeans import kmeans, means_of, members_of, nearest_members
 
 Labels = NDArray[np.int64]
 MORE = 2  # number of clusters before merging, relative to the number wanted
-_STEPS = 30  # iterations at most; heads that have not converged by then still vote
-_SQUARED = 40  # most left singular vectors in ``subspace``; the number of products grows quadratically
+_STEPS = 15  # iterations at most; heads that have not converged by then vote as well, in half the time
 
 
 def partitions(
     directions: Directions,
     n_clusters: int,
-    rng: np.random.Generator,
+    seed: Sequence[int],
     edges: Edges | None = None,
     names: Sequence[str] | None = None,
 ) -> Iterator[tuple[str, Labels]]:
     """Name and clusters of some heads; by default of all that can be used, since merging needs edges."""
     wanted = ALL_HEADS if names is None else names
-    for name in wanted:
-        if name in HEADS:
-            yield name, HEADS[name](directions, n_clusters, rng)
+    for place, name in enumerate(HEADS):
+        if name in wanted:
+            yield name, HEADS[name](directions, n_clusters, np.random.default_rng([*seed, place]))
     merging = [name for name in wanted if name in MERGED]
     if edges is not None and merging:
         count = min(MORE * n_clusters, len(directions.rows))
-        parts = mixture(directions, count, rng)
+        parts = mixture(directions, count, np.random.default_rng([*seed, len(HEADS)]))
         table = edges.table(parts, count)
         for name in merging:
             yield name, merge_clusters(table, n_clusters, absorb=name == "absorbed")[parts]
@@ -91,22 +88,9 @@ def projection_mixture(directions: Directions, n_clusters: int, rng: np.random.G
     return mixture_from(directions.unit(2 * n_clusters), n_clusters, start)
 
 
-def subspace(directions: Directions, n_clusters: int, rng: np.random.Generator) -> Labels:
-    """Spectral clustering by squared products of left singular vectors."""
-    vectors = directions.left(0, min(n_clusters + 1, _SQUARED))
-    first, second = np.triu_indices(vectors.shape[1])
-    factors = np.where(first == second, 1, np.sqrt(2)).astype(np.float32)
-    products = vectors[:, first] * vectors[:, second] * factors  # inner products of these are squares
-    degrees = np.maximum(products @ products.sum(axis=0), 0)
-    scales = np.sqrt(np.where(degrees > 0, degrees, np.inf))
-    spectrum = Directions.of(products / scales[:, None], n_clusters)
-    return kmeans(unit_rows(spectrum.left(0, n_clusters)), n_clusters, rng, _STEPS)
-
-
-def squares_nbytes(n_rows: int, n_clusters: int) -> int:
-    """Approximate bytes of the products in ``subspace``, and of the copy that they are scaled to."""
-    count = min(n_clusters + 1, _SQUARED)
-    return 8 * n_rows * count * (count + 1) // 2
+def heads_nbytes(n_rows: int, n_clusters: int) -> int:
+    """Approximate bytes that one head needs: points in two layouts, and scores of twice as many clusters."""
+    return 4 * n_rows * (2 * 2 * MORE * n_clusters + 3 * MORE * n_clusters)
 
 
 Head = Callable[[Directions, int, np.random.Generator], Labels]
@@ -114,7 +98,6 @@ HEADS: dict[str, Head] = {
     "mixture": mixture,
     "spherical": spherical,
     "projection_mixture": projection_mixture,
-    "subspace": subspace,
 }
 MERGED = ("merged", "absorbed")
 ALL_HEADS = (*HEADS, *MERGED)

@@ -48,15 +48,18 @@ def number_curve(parts: list[Part], most: int, seed: int = 0) -> dict[int, float
     dict
         See :func:`choose_number`.
     """
-    rng = np.random.default_rng(seed)
     agreements: dict[int, float] = {}
     modularities: dict[int, float] = {}
 
     def rate(count: int) -> None:
         agreements[count] = modularities[count] = 0.0
-        for embeddings, edges in parts:
+        for part, (embeddings, edges) in enumerate(parts):
             candidates = np.array(
-                [labels for rows in embeddings for _, labels in partitions(rows, count, rng, names=VOTERS)]
+                [
+                    labels
+                    for place, rows in enumerate(embeddings)
+                    for _, labels in partitions(rows, count, (seed, part, place), names=VOTERS)
+                ]
             )
             pairs = pairwise_agreement(candidates, count)[np.triu_indices(len(candidates), 1)]
             agreements[count] += float(pairs.mean()) / len(parts)

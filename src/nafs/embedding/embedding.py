@@ -17,7 +17,7 @@ from nafs._support.errors import InputError, Parameter
 from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.answers import Classification, Clusters, classify, clusters_of, warn_if_fewer
-from nafs.clustering import ClusterSearch
+from nafs.clustering import Clustering, ClusterSearch
 from nafs.embedding.embedded_graph import embedded_graph
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy
@@ -237,8 +237,14 @@ class Embedding:
         default = self.settings.get("suggest_by", "head") if fitted else self.settings.get("score", "inner")
         return str(default)
 
-    def cluster(self, n_clusters: int | str = "auto", *, graph: Any = None, seed: int = 0) -> Clusters:
-        """Cluster the nodes by their vectors, without labels.
+    def cluster(
+        self, n_clusters: int | str = "auto", *, graph: Any = None, seed: int | None = None
+    ) -> Clusters:
+        """Cluster the nodes without labels.
+
+        If the number of hops was chosen for this number of clusters, the clusters are those that it was
+        chosen with: a consensus over several numbers of hops. Otherwise the vectors are clustered, which is
+        usually not as good; ``explain()`` says which.
 
         Parameters
         ----------
@@ -247,7 +253,8 @@ class Embedding:
             are left out; a warning says if fewer than this number remain.
         graph : Graph, or anything that :func:`nafs.embed` takes, optional
             Its edges help to choose the number, and its feature names to describe the clusters.
-        seed : int
+        seed : int, optional
+            With a seed, the vectors are clustered in any case.
 
         Returns
         -------
@@ -264,13 +271,26 @@ class Embedding:
         2
         """
         graph = None if graph is None else embedded_graph(graph, self.id_array)
+        clustering = None
+        if seed is None and self.choice is not None and n_clusters == (self.settings["n_clusters"] or "auto"):
+            clustering = self.choice.clustering
+        if clustering is None:
+            clustering = self._cluster_vectors(n_clusters, graph, seed or 0)
+        clusters = clusters_of(self.matrix, self.id_array, clustering, graph, self.id_name)
+        return warn_if_fewer(clusters, n_clusters)
+
+    def _cluster_vectors(self, n_clusters: int | str, graph: Graph | None, seed: int) -> Clustering:
+        """Clusters of the vectors of this embedding alone."""
         most = n_clusters if isinstance(n_clusters, int) else None
         adjacency = None if graph is None else graph.adjacency
         hops = int(self.settings.get("n_hops", 0))
         search = ClusterSearch([(hops, np.asarray(self.matrix, np.float32))], most, graph=adjacency)
         clustering = search.cluster(n_clusters, seed)
-        clusters = clusters_of(self.matrix, self.id_array, clustering, graph, self.id_name)
-        return warn_if_fewer(clusters, n_clusters)
+        reason = (
+            "these are clusters of one embedding; an embedding that is made for this number of clusters, with "
+            "the number of hops left to auto, combines several numbers of hops, which is usually better"
+        )
+        return replace(clustering, reasons=(*clustering.reasons, reason))
 
     def classify(
         self, labels: Any = None, *, graph: Any = None, unlabelled: bool = True, seed: int = 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from nafs.answers import Clusters, clusters_of, warn_if_fewer
+from nafs.answers import Clusters
 from nafs.embedding.embedding import Embedding
 from nafs.engines.progress import ProgressCallback
 from nafs.graph import Graph
@@ -175,12 +175,7 @@ def cluster(
         memory_limit=memory_limit,
         progress=progress,
     )
-    assert embedding.choice is not None
-    assert embedding.choice.clustering is not None
-    clusters = clusters_of(
-        embedding.matrix, embedding.id_array, embedding.choice.clustering, graph, graph.id_name
-    )
-    return warn_if_fewer(clusters, n_clusters)
+    return embedding.cluster(n_clusters, graph=graph)
 
 
 def embedding_of(graph: Graph, job: Job, outcome: Outcome) -> Embedding:

@@ -13,7 +13,7 @@ import numpy as np
 
 from nafs._support.budget import check_limit, program_bytes
 from nafs._support.scratch import scratch_in
-from nafs.clustering.consensus import ClusterSearch, Sweep, search_nbytes
+from nafs.clustering.consensus import ClusterSearch, search_nbytes
 from nafs.clustering.edges import Edges
 from nafs.clustering.number import NUMBERS
 from nafs.clustering.own_features import OwnFeatures
@@ -27,8 +27,7 @@ from nafs.smoothing.method import AUTO
 LIBRARIES = 96 << 20  # bytes of scikit-learn and linear algebra beyond those of every command
 COLUMNS = 256  # leading directions of the features
 _KEPT = 1 << 22  # values of directions that are kept for the embedding, which usually needs the same ones
-HOPS = LADDER[: LADDER.index(20) + 1]
-FURTHER = LADDER[len(HOPS) :]  # tried if clusters get better up to the last of the others
+HOPS = LADDER[: LADDER.index(20) + 1]  # larger ones are tried if clusters get better up to the last
 
 
 def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
@@ -50,21 +49,15 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     narrow = prepared if directions is None else projected(prepared, directions)
     if graph.n_nodes > LARGE:
         question = question.with_two_r()
-    allocate = np.empty if limit is None else scratch_in(None)
-
-    def further() -> Sweep:
-        again = prepared if directions is None else projected(prepared, directions)
-        return question.sweep(graph, again, FURTHER, held=needed)
-
     search = ClusterSearch(
-        question.sweep(graph, narrow, HOPS, held=needed),
+        question.sweep(graph, narrow, LADDER, held=needed),
         most,
-        further=further,
+        n_usual=len(HOPS),
         graph=graph,
         features=prepared,
         sample=sample,
         sample_seed=question.preparations.seed,
-        allocate=allocate,
+        allocate=np.empty if limit is None else scratch_in(None),
     )
     if directions is not None and directions.size <= _KEPT:
         search.directions = directions
@@ -84,14 +77,14 @@ def _needed(question: Question, most: int | None, sample: int) -> tuple[int, int
 
 
 def _at_most(question: Question, most: int | None, sample: int) -> int:
-    """Approximate bytes of the search and of the sweep, whichever part needs most."""
+    """Approximate bytes of the search and of the sweep, which is kept in case that it is continued."""
     needed, later = _needed(question, most, sample)
     if question.graph.n_nodes > LARGE:
         question = question.with_two_r()
     columns, narrow = _n_columns(question, most), FeatureSize.of(question.features)
     if columns < narrow.n_columns:
         narrow = FeatureSize(columns, 4 * columns * question.graph.n_nodes)
-    return max(question.held + needed + later, question.sweep_nbytes(narrow, FURTHER, held=needed))
+    return question.sweep_nbytes(narrow, LADDER, held=needed + later)
 
 
 def _n_columns(question: Question, most: int | None) -> int:
