@@ -8,9 +8,9 @@ from sklearn.metrics import adjusted_rand_score, mutual_info_score
 from nafs import Graph, embed
 from nafs.clustering import ClusterSearch, agreement
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
+from nafs.clustering.candidates import FEWEST
 from nafs.clustering.chance import cloud_like
 from nafs.clustering.directions import Directions
-from nafs.clustering.candidates import FEWEST
 from nafs.clustering.edges import Edges, assortativity_of, merge_clusters, modularity_of
 from nafs.clustering.heads import ALL_HEADS, HEADS, partitions
 from nafs.clustering.joint_mixture import fit_joint_mixture

@@ -31,7 +31,7 @@ class Prediction:
         self._sources, self._fit = sources, fit
         vectors, cloud, own = sources
         rows = vectors.rows(nodes)
-        # Where nothing could be held out, a class with many labels would win everywhere by their number alone.
+        # Where nothing could be held out, a class with many labels would win everywhere by number alone.
         self._regression = fit_regression(fit.strength, rows, places, balanced=fit.accuracy is None)
         self._n_classes = int(places.max()) + 1
         self._mixture = None

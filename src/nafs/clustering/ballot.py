@@ -14,13 +14,14 @@ There are two reasons to use the winner among uneven clusters:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
-from nafs.clustering.edges import Edges, assortativity_of, modularity_of
+from nafs.clustering.edges import Edges, Table, assortativity_of, modularity_of
 from nafs.clustering.last_step import NOTHING
 from nafs.clustering.measures import mutual_information
 from nafs.clustering.own_features import OwnFeatures
@@ -69,11 +70,8 @@ def hold_vote(candidates: Labels, n_clusters: int, edges: Edges | None, *, weigh
     weigh : bool
         Whether edges count in the weights.
     """
-    mean = pairwise_agreement(candidates, n_clusters).sum(axis=1) - 1
-    quality = np.maximum(mean / max(1, len(candidates) - 1), 1e-9)
-    if edges is not None and weigh:
-        tables = (edges.table(candidate, n_clusters) for candidate in candidates)
-        quality *= np.maximum([mutual_information(table) for table in tables], UNRELATED)
+    tables = [edges.table(each, n_clusters) for each in candidates] if edges is not None and weigh else []
+    quality = qualities(pairwise_agreement(candidates, n_clusters), tables)
     weights = (quality / quality.max()) ** POWER
     shares = vote(candidates, weights, candidates[int(quality.argmax())], n_clusters)
     labels = shares.argmax(axis=1)
@@ -82,6 +80,22 @@ def hold_vote(candidates: Labels, n_clusters: int, edges: Edges | None, *, weigh
         return Winner(shares, agreement)
     table = edges.table(labels, n_clusters)
     return Winner(shares, agreement, assortativity_of(table), modularity_of(table), mutual_information(table))
+
+
+def qualities(agreements: NDArray[np.float64], tables: Sequence[Table]) -> NDArray[np.float64]:
+    """The mean agreement of each candidate with the others times its information about the edges.
+
+    Parameters
+    ----------
+    agreements : ndarray of shape (count, count)
+    tables : sequence of Table
+        Of the edges between clusters, one for each candidate; empty if edges do not count.
+    """
+    mean = (agreements.sum(axis=1) - 1) / max(1, len(agreements) - 1)
+    quality = np.maximum(mean, 1e-9)
+    if tables:
+        quality *= np.maximum([mutual_information(table) for table in tables], UNRELATED)
+    return np.asarray(quality)
 
 
 def why_uneven(uneven: Winner, even: Winner, even_candidates: Labels, own: OwnFeatures | None) -> str:

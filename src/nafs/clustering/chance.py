@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
 from nafs.clustering.directions import Directions

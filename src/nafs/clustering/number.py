@@ -3,8 +3,10 @@
 At each number k two heads cluster a few embeddings of the sweep. Their mean agreement is high where the graph
 really has k clusters, but also for a coarse split of everything. Modularity rules that out: it grows with
 every further group that the edges show, and stops growing after the last. The product of both peaks at the
-number of clusters. Peaks are flat, so the smallest number within 5 % of the best is chosen. For large graphs
-the curve is the mean over several parts of the sample, as that of one part depends on chance.
+number of clusters. Clusterings count by their quality, as in the vote on the clusters themselves: if one of
+the numbers of hops finds other groups, such as those of one column, it does not hide what the others find.
+Peaks are flat, so the smallest number within 5 % of the best is chosen. For large graphs the curve is the
+mean over several parts of the sample, as that of one part depends on chance.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nafs.clustering.agreement import pairwise_agreement
+from nafs.clustering.ballot import qualities
 from nafs.clustering.directions import Directions
 from nafs.clustering.edges import Edges, modularity_of
 from nafs.clustering.heads import partitions
@@ -33,7 +36,7 @@ class Part(NamedTuple):
 
 
 def number_curve(parts: list[Part], most: int, seed: int = 0) -> dict[int, float]:
-    """The criterion at each number of clusters: mean agreement times modularity.
+    """The criterion at each number of clusters: mean agreement times mean modularity, weighted by quality.
 
     Parameters
     ----------
@@ -61,11 +64,14 @@ def number_curve(parts: list[Part], most: int, seed: int = 0) -> dict[int, float
                     for _, labels in partitions(rows, count, (seed, part, place), names=VOTERS)
                 ]
             )
-            pairs = pairwise_agreement(candidates, count)[np.triu_indices(len(candidates), 1)]
-            agreements[count] += float(pairs.mean()) / len(parts)
             tables = [edges.table(partition, count) for partition in candidates] if edges is not None else []
-            modularity = float(np.mean([modularity_of(table) for table in tables])) if tables else 1.0
-            modularities[count] += modularity / len(parts)
+            agreement = pairwise_agreement(candidates, count)
+            weights = qualities(agreement, tables)
+            pairs = np.triu_indices(len(candidates), 1)
+            mean = np.average(agreement[pairs], weights=np.outer(weights, weights)[pairs])
+            agreements[count] += float(mean) / len(parts)
+            values = [modularity_of(table) for table in tables] or [1.0] * len(weights)
+            modularities[count] += float(np.average(values, weights=weights)) / len(parts)
 
     def curve() -> dict[int, float]:
         # Edges that never stay within clusters say nothing about their number.

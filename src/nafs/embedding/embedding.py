@@ -287,8 +287,8 @@ class Embedding:
         search = ClusterSearch([(hops, np.asarray(self.matrix, np.float32))], most, graph=adjacency)
         clustering = search.cluster(n_clusters, seed)
         reason = (
-            "these are clusters of one embedding; an embedding that is made for this number of clusters, with "
-            "the number of hops left to auto, combines several numbers of hops, which is usually better"
+            "these are clusters of one embedding; those of several numbers of hops, which are found along "
+            "with an embedding whose number of hops is left to auto, are usually better"
         )
         return replace(clustering, reasons=(*clustering.reasons, reason))
 

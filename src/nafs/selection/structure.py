@@ -126,8 +126,14 @@ def choose_structure(
 
 
 class Placements(NamedTuple):
-    """For each hidden edge the share of other pairs with a lower score; for each other pair, of edges with a
-    higher one. The mean of either is the AUC.
+    """How scores place hidden edges and other pairs; the mean of either is the AUC.
+
+    Attributes
+    ----------
+    edges : ndarray
+        For each hidden edge, the share of the other pairs with a lower score.
+    others : ndarray
+        For each other pair, the share of the hidden edges with a higher score.
     """
 
     edges: NDArray[np.float64]
