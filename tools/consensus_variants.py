@@ -8,7 +8,7 @@ measured again with as many random edges as they have edges, and with fewer clas
 about half of the nodes.
 
 Measured graphs are kept in docs/data/consensus_variants.json: delete the file to measure them again. The
-tables are written into docs/quality.md. Scores are means of ACC, NMI and ARI in percent. The unseen graphs
+tables are written into docs/choices.md. Scores are means of ACC, NMI and ARI in percent. The unseen graphs
 need the packages that tools/text_networks.py names, and are left out without them.
 """
 
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,21 +28,22 @@ from text_networks import CHECKED, GRAPHS, HIERARCHIES, UNSEEN, graph_of
 
 from nafs import Graph
 from nafs.clustering import ClusterSearch, agreement
+from nafs.clustering import candidates as candidates_module
 from nafs.clustering.agreement import pairwise_agreement, rand_index, vote
-from nafs.clustering.ballot import POWER, UNRELATED, Winner, is_more_stable, says_more, why_uneven
+from nafs.clustering.ballot import POWER, UNRELATED, Winner, why_uneven
 from nafs.clustering.candidates import Candidates
 from nafs.clustering.edges import Edges, Table, assortativity_of, modularity_of
 from nafs.clustering.heads import ALL_HEADS
 from nafs.clustering.joint_mixture import columns_for, fit_joint_mixture, log_votes
 from nafs.clustering.last_step import SampledNodes, settle
 from nafs.clustering.measures import mutual_information
-from nafs.clustering.own_features import WEIGHT, OwnFeatures
+from nafs.clustering.own_features import OwnFeatures
 from nafs.clustering.sample import SAMPLE
 from nafs.pipeline import Job, Settings, search_clusters
 from nafs.reproduce.marked import fill, markdown
 from nafs.reproduce.quality import HALVES, data_of, present
 
-SAMPLES, SHARE = 6, 0.7
+SAMPLES, SHARE = 3, 0.7
 CLEARLY = 0.3  # difference of a graph's mean that counts as better or worse
 AUTO = "auto"
 
@@ -187,10 +189,9 @@ class Vote:
         return own if own is None or sample is None else OwnFeatures(own.features.take(sample))
 
 
-def auto(votes: Vote, weight: float = WEIGHT) -> Labels:
-    """The last step of `auto`, with any weight of own features."""
-    own = None if votes.own is None else OwnFeatures(votes.own.features, weight)
-    return settle(votes.sampled, None, own).labels
+def auto(votes: Vote) -> Labels:
+    """The last step of `auto`."""
+    return settle(votes.sampled, None, votes.own).labels
 
 
 def own_features_last(votes: Vote) -> Labels:
@@ -207,16 +208,8 @@ def refined(votes: Vote, scores: Matrix) -> Labels:
 VOTES: dict[str, dict[str, Any]] = {
     AUTO: {},
     "votes by agreement alone": {"rating": lambda _table: 1.0},
-    "votes by agreement and assortativity": {"rating": assortativity_of},
-    "votes by agreement and modularity": {"rating": modularity_of},
     "votes: square instead of fourth power": {"power": 2},
-    "votes: eighth power": {"power": 8},
     "uneven clusters never": {"uses_uneven": lambda *_: False},
-    "uneven clusters only if they say more": {"uses_uneven": lambda *args: says_more(*args[:2], args[3])},
-    "uneven clusters only if more stable": {"uses_uneven": is_more_stable},
-    "uneven clusters only if more stable, by resemblance instead of features": {
-        "uses_uneven": lambda *args: is_more_stable(*args[:3], None)
-    },
 }
 LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     "own features never first": own_features_last,
@@ -224,9 +217,8 @@ LAST_STEPS: dict[str, Callable[[Vote], Labels]] = {
     "mixture": lambda votes: np.asarray(votes.mixture.argmax(axis=0)),
     "mixture, always with own features": lambda votes: refined(votes, votes.mixture),
     "votes, always with own features": lambda votes: refined(votes, 2 * log_votes(votes.winner.shares)),
-    "auto, own features with half the weight": partial(auto, weight=WEIGHT / 2),
-    "auto, own features with twice the weight": partial(auto, weight=2 * WEIGHT),
 }
+STARTS = {"one start of each head": 1, "three starts": 3}
 
 
 def searches(name: str) -> Iterator[tuple[Graph, ClusterSearch]]:
@@ -260,6 +252,9 @@ def measure(name: str) -> Scores:
         for head in [head for head in ALL_HEADS if head != "absorbed"]:
             fewer = replace(votes, candidates=candidates.where(candidates.heads != head))
             results[f"without the head {head}"] = auto(fewer)
+        for title, starts in STARTS.items():
+            with mock.patch.object(candidates_module, "STARTS", starts):
+                results[title] = auto(Vote(search, search.candidates(count), count))
         fewer_hops = search._candidates_at(search._usual, count, 0)
         results["20 hops at most"] = auto(Vote(search, fewer_hops, count))
         for title, labels in results.items():
@@ -308,7 +303,7 @@ def main() -> None:
     real = [*present([name for half in HALVES.values() for name in half]), *GRAPHS]
     names = [*real, *PLANTED, *(name + change for change in (NOISY, LARGE) for name in real)]
     measured = measure_missing("consensus_variants", names, measure)
-    page = DOCS / "quality.md"
+    page = DOCS / "choices.md"
     tables = {"variants": table(measured), "samples": by_graph(measured)}
     page.write_text(fill(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
 

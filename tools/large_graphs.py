@@ -3,7 +3,7 @@
     python tools/large_graphs.py
 
 In graphs of more than 50,000 nodes, hops for clusters are compared with two of the r's, and hops that hardly
-raise the AUC for links are saved. The table in docs/quality.md compares that with the way of smaller graphs,
+raise the AUC for links are saved. The table in docs/choices.md compares that with the way of smaller graphs,
 in the same run. Seconds are those of all processors.
 """
 
@@ -24,7 +24,7 @@ from nafs.reproduce.marked import fill, markdown
 from nafs.selection.choice import LARGE
 from nafs.tasks import evaluate_links
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "quality.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "choices.md"
 NODES = 60_000
 HIDDEN = 0.02  # share of the edges that links are judged by, and of those that the head is fitted to
 GRAPHS: dict[str, Callable[[], Graph]] = {

@@ -1,4 +1,4 @@
-"""Generate the tables of docs/quality.md from docs/data/quality.json.
+"""Generate the tables of docs/quality.md and docs/choices.md from docs/data/quality.json.
 
 python tools/quality.py            generate the tables from the stored cells
 python tools/quality.py FOLDER     first add the cells that `nafs reproduce quality -o FOLDER` measured
@@ -16,12 +16,12 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main() -> None:
-    """Add new cells, and write the page."""
+    """Add new cells, and write the pages."""
     store = Store(DOCS / "data", "quality.json")
     for folder in sys.argv[1:]:
         store.take_over(Store(Path(folder), CELLS))
-    page = DOCS / "quality.md"
-    page.write_text(update_page(page.read_text(encoding="utf-8"), store), encoding="utf-8")
+    for page in (DOCS / "quality.md", DOCS / "choices.md"):
+        page.write_text(update_page(page.read_text(encoding="utf-8"), store), encoding="utf-8")
 
 
 if __name__ == "__main__":
