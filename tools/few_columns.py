@@ -2,9 +2,10 @@
 
     python tools/few_columns.py
 
-`auto` asks for a smaller gain beside a few columns than beside many. Groups are planted in the edges. The columns follow them in part, or not at all, or know them better than the
-edges do. Scores are adjusted Rand indices, with the number of groups given and with the number chosen. The
-table is written into docs/quality.md from docs/data/few_columns.json; delete that file to measure again.
+`auto` asks for a smaller gain beside a few columns than beside many. Groups are planted in the edges. The
+columns follow them in part, or not at all, or know them better than the edges do. Scores are adjusted Rand
+indices, with the number of groups given and with the number chosen. The table is written into docs/quality.md
+from docs/data/few_columns.json; delete that file to measure again.
 """
 
 from __future__ import annotations

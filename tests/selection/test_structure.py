@@ -173,7 +173,7 @@ def test_a_given_number_of_hops_says_that_structure_was_not_tried():
     graph = Graph(graph, np.random.default_rng(0).normal(size=(400, 2)))
     (reason,) = embed(graph, 3, n_threads=1).choice.reasons
     assert reason.startswith(
-        "no structural columns: with a given number of hops they are added only on request"
+        "no structural columns: whether they help is only tried if the number of hops is left to auto"
     )
     assert not embed(graph, 3, structure="none", n_threads=1).choice.reasons
     (reason,) = embed(graph, 3, structure=16, n_threads=1).choice.reasons

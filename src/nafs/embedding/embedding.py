@@ -186,7 +186,8 @@ class Embedding:
         score : {"head", "inner", "cosine"}, optional
             The link head uses vectors and edges. It is available if the hops were chosen for links; then it
             is the default, unless cosine puts more hidden edges first. For other embeddings the default is
-            "inner". :meth:`link_score` says which one is used.
+            "cosine", which usually finds far fewer links: embed with ``goal="links"`` for the best
+            suggestions. :meth:`link_score` says which one is used.
         exact, n_threads, progress
             As in :meth:`similar`.
 
@@ -234,7 +235,7 @@ class Embedding:
             )
         if score is not None:
             return score
-        default = self.settings.get("suggest_by", "head") if fitted else self.settings.get("score", "inner")
+        default = self.settings.get("suggest_by", "head") if fitted else self.settings.get("score", "cosine")
         return str(default)
 
     def cluster(

@@ -25,9 +25,9 @@ from nafs.links.surroundings import Surroundings, surroundings_nbytes
 # Each number, and the words for a pair where it is high.
 NUMBERS = {
     "cosine": "similar vectors",
-    "centred cosine": "similar in what sets them apart from most nodes",
+    "centred cosine": "similar, also once what all nodes have in common is left out",
     "local cosine": "more similar to each other than to most of the nodes nearest to them",
-    "inner": "similar vectors of large size",
+    "inner": "similar vectors, both of them long",
     "resource allocation": "shared neighbors that have few other links",
     "common neighbors": "many shared neighbors",
     "Jaccard": "a large share of their neighbors in common",

@@ -37,7 +37,8 @@ from nafs.structure import structural_nbytes
 AUTO_DIM = 256  # columns that dim="auto" keeps of wider features
 
 _NOT_TRIED = (
-    "no structural columns: with a given number of hops they are added only on request (structure=128)"
+    "no structural columns: whether they help is only tried if the number of hops is left to auto; "
+    "structure=128 adds them"
 )
 Computed = tuple[Adjacency, Features] | None  # a graph and its structural features
 

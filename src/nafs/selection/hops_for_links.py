@@ -74,8 +74,8 @@ def choose_for_links(question: Question) -> Choice:
     centering = "without centering" if center == "none" else f"with the {center} subtracted"
     product = "inner product" if score == "inner" else score
     reasons = [
-        f"{hops} hop{'' if hops == 1 else 's'}, {centering}, scored by {product}: the AUC on {n_hidden:,} "
-        f"hidden edges is {curve[hops]:.3f}, {quality} of 0 to {max(curve)} hops"
+        f"{hops} hop{'' if hops == 1 else 's'}, {centering}: the {product} of the vectors recognises "
+        f"{n_hidden:,} hidden edges with an AUC of {curve[hops]:.3f}, {quality} of 0 to {max(curve)} hops"
     ]
     chance = 0.5 + 3 / np.sqrt(6 * n_hidden)  # three standard errors above guessing
     if value < max(DOUBTFUL, chance):
@@ -98,7 +98,7 @@ def choose_for_links(question: Question) -> Choice:
         f"{first['head']} are hidden edges; of those that cosine similarity puts first, {first['cosine']}"
     )
     if max(first.values()) < _FEW_FIRST:
-        reasons.append("few hidden edges are among these pairs, so the first suggestions are uncertain")
+        reasons.append("hardly any of these pairs are hidden edges, so the first suggestions are uncertain")
     return Choice(
         hops, question.preprocessing, center, tuple(reasons), curve, score, head=head, suggest_by=suggest_by
     )
