@@ -200,11 +200,21 @@ def test_answers_call_ids_as_the_table_of_nodes_does(tmp_path, name):
     assert plain.similar("p3").column_names[0] == "id"
 
 
+def test_the_clusters_that_the_hops_were_chosen_for_are_not_found_again(embedding):
+    graph, _ = embedding
+    chosen = embed(graph, n_hops="auto", n_clusters=3)
+    np.testing.assert_array_equal(chosen.cluster(3).labels, cluster(graph, 3).labels)
+    assert chosen.cluster(3).clustering is chosen.choice.clustering
+    assert "one embedding" not in chosen.cluster(3).explain()
+    for others in (chosen.cluster(4), chosen.cluster(3, seed=0), embed(graph, n_hops=2).cluster(3)):
+        assert "these are clusters of one embedding" in others.explain()
+
+
 @pytest.mark.parametrize(
     ("words", "meaning"),
     [
-        (["--hops", "2"], "the inner product of the two vectors"),
-        (["--hops", "2", "--score", "cosine"], "the cosine of the two vectors, from -1 to 1"),
+        (["--hops", "2", "--score", "inner"], "the inner product of the two vectors"),
+        (["--hops", "2"], "the cosine of the two vectors, from -1 to 1"),
         (["--score", "head"], "the log-odds of a link by the link head, up to a constant"),
     ],
 )
@@ -217,7 +227,7 @@ def test_the_command_says_what_the_scores_of_links_are(embedding, tmp_path, caps
 
 def test_the_default_score_of_links_is_the_one_that_was_chosen(embedding):
     _, result = embedding
-    assert result.link_score() == "inner"
+    assert result.link_score() == "cosine"
     for by in ("head", "cosine"):
         fitted = replace(result, settings={"link_head": {}, "suggest_by": by})
         assert fitted.link_score() == by

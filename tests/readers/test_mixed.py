@@ -128,6 +128,18 @@ def test_dates_in_two_formats_are_refused():
         from_edges(edges, nodes, ignore=["sinc"])
 
 
+def test_all_columns_with_errors_are_named_at_once():
+    edges = (["a", "b"], ["b", "c"])
+    nodes = {"id": ["a", "b", "c"], "price": ["815,33", "-12,5", "7"], "share": ["1,5", "2,5", "3,5"]}
+    dates = {"since": ["2024-01-05", "05.01.2024", "Jan 5, 2024"]}
+    with pytest.raises(InputError, match=r"'price' holds numbers.*; 1 more column has an error: 'share'$"):
+        from_edges(edges, nodes)
+    with pytest.raises(InputError, match=r"'price' holds.*; 2 more columns have errors: 'share', 'since'$"):
+        from_edges(edges, nodes | dates)
+    with pytest.raises(InputError, match=r"'since' holds dates that do not share one format.*category$"):
+        from_edges(edges, nodes | dates, ignore=["price", "share"])
+
+
 def test_versions_are_no_dates():
     edges = pd.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "d"]})
     nodes = pd.DataFrame({"id": list("abcd"), "version": ["1.2.30", "2.0.1", "1.2.30", "3.11.4"]})

@@ -56,7 +56,7 @@ def suggest_links(
             "--score",
             metavar="SCORE",
             help="How to score pairs: head (vectors and edges, fitted on hidden edges), inner or cosine (of "
-            "the vectors) [dim](default: head, or cosine where it finds more hidden edges; inner if --hops "
+            "the vectors) [dim](default: head, or cosine where it finds more hidden edges, or if --hops "
             "gives a number)[/dim].",
         ),
     ] = None,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
@@ -74,17 +75,24 @@ def encode(
 ) -> tuple[TableEncoder, Any]:
     """The encoder of a table without ids and labels, and its features before they are balanced."""
     forced = {*text, *category}
+    errors = _Errors()
     for place, name in enumerate(table.column_names):
-        _refuse_nested(table[name], name, where)
-        if name not in forced:
-            table = table.set_column(place, name, _without_markers(table[name]))
-            _refuse_commas(table[name], name, where)
-            _refuse_decorated(table[name], name, where)
-            _refuse_typing_errors(table[name], name, where)
-    encoder = TableEncoder.fit(table, text=text, category=category)
+        with errors.of(name):
+            _refuse_nested(table[name], name, where)
+            if name not in forced:
+                table = table.set_column(place, name, _without_markers(table[name]))
+                _refuse_commas(table[name], name, where)
+                _refuse_decorated(table[name], name, where)
+                _refuse_typing_errors(table[name], name, where)
+    sound = [name for name in table.column_names if name not in errors.columns]
+    if not sound:
+        errors.raise_first()
+    encoder = TableEncoder.fit(table.select(sound), text=text, category=category)
     for encoding in encoder.encodings:
         if encoding.column not in forced and encoding.kind in ("category", "text", "ignored"):
-            _refuse_mixed_dates(table[encoding.column], encoding.column, where)
+            with errors.of(encoding.column):
+                _refuse_mixed_dates(table[encoding.column], encoding.column, where)
+    errors.raise_first()
     matrix = sp.csr_array(sp.hstack(encoder.blocks(table), format="csr"), dtype=np.float32)
     if not matrix.count_nonzero():
         done = "; ".join(
@@ -148,6 +156,32 @@ def _columns_note(encoder: TableEncoder, weights: NDArray[np.float64], where: st
     return "\n".join([title, *lines])
 
 
+class _Errors:
+    """Errors of several columns, so that all of them can be corrected at once."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, InputError] = {}
+
+    @contextmanager
+    def of(self, column: str) -> Iterator[None]:
+        """Keep the error of a column."""
+        try:
+            yield
+        except InputError as error:
+            self.columns[column] = error
+
+    def raise_first(self) -> None:
+        """Raise the first error, if any, with the names of the other columns."""
+        first, *others = self.columns or [""]
+        if not first:
+            return
+        error = self.columns[first]
+        if others:
+            noun = "column has an error" if len(others) == 1 else "columns have errors"
+            error = type(error)(*error.parts, f"; {len(others)} more {noun}: {listed(others)}")
+        raise error
+
+
 def _refuse_nested(column: Any, name: str, where: str) -> None:
     """Refuse lists and records beside columns of words, dates or missing values."""
     import pyarrow as pa
@@ -205,8 +239,8 @@ def _refuse_commas(column: Any, name: str, where: str) -> None:
     if sum(bool(_COMMAS.fullmatch(value)) for value in values) >= _NEARLY_ALL * len(values):
         raise InputError(
             f"{where}: column {name!r} holds numbers with commas, such as {commas[0][:40]!r}; write "
-            "them with a decimal point, such as 1234.5 (pandas.read_csv has decimal=','), leave the column "
-            "out with ",
+            "them with a decimal point, such as 1234.5 (pandas.read_csv has decimal=','; read ids as "
+            "text, with dtype, or they lose leading zeros), leave the column out with ",
             Parameter("ignore"),
             ", or say that it holds words with ",
             Parameter("category"),
