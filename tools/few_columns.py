@@ -69,7 +69,7 @@ TABLES: dict[str, Callable[..., Graph]] = {
         for inside in (0.75, 0.55)
     },
     **{
-        f"{groups} groups, {width} numbers {apart:g} deviations apart, {inside:.0%} inside": partial(
+        f"{groups} groups, {width} numbers with means {apart:g} apart, {inside:.0%} inside": partial(
             measurements, groups, width, apart, inside
         )
         for groups, width, apart, inside in (

@@ -104,6 +104,20 @@ def test_the_quality_page_shows_no_mean_while_a_data_set_is_missing(tmp_path):
     assert line.endswith("|  |  |  |")
 
 
+def test_the_quality_page_names_the_aims_that_are_missed(tmp_path):
+    store = Store(tmp_path)
+    classification = quality.TASKS[2]
+    (step,) = (step for step in classification.steps if step.is_auto)
+    for name, accuracy in (("cora", 0.8436), ("citeseer", 0.7), ("pubmed", 0.9)):
+        for cell in classification.cells(name, step, 10):
+            store.keep(cell.key, {"ACC": [accuracy]})
+    marks = "<!-- classification-missed -->\n<!-- /classification-missed -->\n"
+    text = update_quality_page(marks, store)
+    assert "Rounded like the aims, 1 of 3 are missed: citeseer ACC 70.00 (73.5)" in text
+    assert "to a hundredth, 2 of 3 are missed: cora ACC 84.36 (84.4), citeseer ACC 70.00 (73.5)." in text
+    assert "aims" not in update_quality_page(marks, Store(tmp_path / "empty")).replace("missed", "")
+
+
 def test_a_wall_time_of_a_busy_machine_is_not_shown(tmp_path):
     store = Store(tmp_path, "reproduction.json")
     values = {"AUC": [0.9], "AP": [0.8], "seconds": [300.0], "cpu": [6.0], "bytes": [5e6]}

@@ -45,6 +45,7 @@ def update_page(text: str, store: Store) -> str:
     tables["outdated"] = _outdated(store)
     for task in TASKS:
         tables[task.name] = _auto(store, task)
+        tables[f"{task.name}-missed"] = _missed(store, task)
         tables[f"{task.name}-steps"] = _steps(store, task, task.metrics[:3])
     tables["links-hard-steps"] = _steps(store, TASKS[1], ("AUC hard",))
     return fill(text, tables)
@@ -73,6 +74,31 @@ def _auto(store: Store, task: Task) -> list[str]:
     header = ["data set", f"aim: {' / '.join(first)}", "`auto`", "deviation"]
     header += others if task.name == "links" else []
     return markdown([*header, "splits" if task.name != "clustering" else "seeds"], rows)
+
+
+def _missed(store: Store, task: Task) -> list[str]:
+    """A sentence that names the aims that are missed, rounded like the aims and to a hundredth."""
+    (step,) = (step for step in task.steps if step.is_auto)
+    missed: dict[str, list[str]] = {"Rounded like the aims": [], "to a hundredth": []}
+    count = 0
+    for name, aims in AIMS[task.name].items():
+        values = task.values(store, name, step, SEEDS)
+        for metric, aim in zip(task.metrics, aims, strict=False) if values else ():
+            assert values is not None
+            mean, count = 100 * float(np.mean(values[metric])), count + 1
+            digits = 0 if aim == round(aim) else 1
+            for title, places in (("Rounded like the aims", digits), ("to a hundredth", 2)):
+                if round(mean, places) < aim:
+                    missed[title].append(f"{name} {metric} {mean:.2f} ({aim:g})")
+    if not count:
+        return []
+    shown = [
+        f"{title}, {len(names)} of {count} are missed: {', '.join(names)}"
+        if names
+        else f"{title}, all {count} are reached"
+        for title, names in missed.items()
+    ]
+    return [f"{shown[0]}; {shown[1]}."]
 
 
 def _score(values: Values | None, metrics: Sequence[str]) -> float | None:
