@@ -14,7 +14,7 @@ There are two reasons to use the winner among uneven clusters:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,40 @@ class Winner(NamedTuple):
     def stability(self) -> float:
         """Agreement times modularity."""
         return self.agreement * self.modularity
+
+
+def elect(
+    candidates: Labels,
+    uneven: NDArray[np.bool_],
+    n_clusters: int,
+    edges: Edges | None,
+    own: Callable[[], OwnFeatures | None],
+    *,
+    weigh: bool = True,
+) -> tuple[Winner, str]:
+    """The winner of the two votes, and why it is that of the vote on uneven clusters; empty if it is not.
+
+    Parameters
+    ----------
+    candidates : ndarray of int, shape (count, nodes)
+    uneven : ndarray of bool, shape (count,)
+        The candidates that vote separately.
+    n_clusters : int
+    edges : Edges, optional
+    own : callable
+        Returns the features of the nodes before smoothing, if they count. Called only if both votes are held.
+    weigh : bool
+        Whether edges count in the weights.
+    """
+    if uneven.all():
+        uneven = np.zeros_like(uneven)
+    even = candidates[~uneven]
+    winner = hold_vote(even, n_clusters, edges, weigh=weigh)
+    if not uneven.any():
+        return winner, ""
+    other = hold_vote(candidates[uneven], n_clusters, edges, weigh=weigh)
+    why = why_uneven(other, winner, even, own())
+    return (other, why) if why else (winner, "")
 
 
 def hold_vote(candidates: Labels, n_clusters: int, edges: Edges | None, *, weigh: bool = True) -> Winner:

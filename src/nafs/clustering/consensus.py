@@ -30,11 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nafs._support.blas import one_blas_thread
-from nafs._support.counted import counted
 from nafs._support.errors import InputError, Parameter
 from nafs._support.scratch import Allocate
 from nafs.clustering.agreement import overlaps
-from nafs.clustering.ballot import POWER, Winner, hold_vote, indices_with, why_uneven
+from nafs.clustering.ballot import POWER, Winner, elect, indices_with
 from nafs.clustering.candidates import (
     COMPARED,
     Candidates,
@@ -53,6 +52,7 @@ from nafs.clustering.joint_mixture import columns_for
 from nafs.clustering.last_step import OtherNodes, SampledNodes, Settled, settle
 from nafs.clustering.number import NUMBERS, PARTS, ROWS, Part, choose_number, number_curve
 from nafs.clustering.own_features import OwnFeatures
+from nafs.clustering.reasons import Course, reason_for_number, reasons_for
 from nafs.clustering.result import AGREES, Clustering
 from nafs.clustering.sample import SAMPLE, draw, sample_size
 from nafs.graph import Adjacency, Features
@@ -217,18 +217,7 @@ class ClusterSearch:
         curve = self.number_curve()
         number = choose_number(curve)
         clustering = self.consensus(number, seed)
-        criterion = "how well repeated clusterings agree"
-        if self._edges is not None:
-            criterion += ", times the modularity of their clusters"
-        reason = (
-            f"number of clusters {number}: tried {min(curve)} to {max(curve)} and rated each by {criterion}; "
-            f"{number} is the smallest within 5 % of the best rating "
-            f"({curve[number]:.3f} of {max(curve.values()):.3f})"
-        )
-        if max(curve, key=lambda tried: curve[tried]) == NUMBERS[-1]:
-            reason += (
-                "; the largest number that was tried is the best, so there may be more: give their number"
-            )
+        reason = reason_for_number(curve, number, with_edges=self._edges is not None)
         return replace(clustering, numbers=curve, reasons=(reason, *clustering.reasons))
 
     @one_blas_thread()
@@ -256,78 +245,35 @@ class ClusterSearch:
         split = (candidates.labels != candidates.labels[:, :1]).any(axis=1)
         if split.any() and not split.all():  # partitions with one cluster agree, and say nothing
             candidates = candidates.where(split)
-        uneven = candidates.heads == "absorbed"
-        if uneven.all():
-            uneven = np.zeros_like(uneven)
-        even = candidates.labels[~uneven]
-        winner = hold_vote(even, n_clusters, self._edges, weigh=self.weigh_by_edges)
-        why = ""
-        if uneven.any():
-            votes = candidates.labels[uneven]
-            other = hold_vote(votes, n_clusters, self._edges, weigh=self.weigh_by_edges)
-            own = self._sampled_features() if self.use_own_features else None
-            why = why_uneven(other, winner, even, own)
-            winner = other if why else winner
+        winner, uneven = elect(
+            candidates.labels,
+            candidates.heads == "absorbed",
+            n_clusters,
+            self._edges,
+            lambda: self._sampled_features() if self.use_own_features else None,
+            weigh=self.weigh_by_edges,
+        )
         labels, moved, own_features_first = self._settle(winner, candidates, used)
         sampled = labels if self.sample is None else labels[self.sample]
         indices = indices_with(sampled, candidates.labels, n_clusters)
         curve = {hop: float(indices[candidates.hops == hop].mean()) for hop in used if hop in candidates.hops}
-        best = max(curve, key=lambda hop: curve[hop])
-        agreement, agreeing = float(indices.mean()), int((indices >= AGREES).sum())
-        by_chance = agreement_by_chance(self._some_hops(used), n_clusters)
         present = np.unique(labels)
-        stability = overlaps(sampled, candidates.labels, n_clusters)[present]
-        reasons = [
-            f"{len(indices)} clusterings, by several methods at {counted(len(used), 'number')} of "
-            f"hops, were combined into one; {_are(agreeing)} close to it, and all agree with it by "
-            f"{agreement:.2f} on average (adjusted Rand index; {by_chance:.2f} would be expected without any "
-            "clusters)",
-        ]
-        if used[-1] > self._usual[-1]:
-            said = "the edges" if self._own is None else "the edges and the features together"
-            reasons.append(
-                f"{used[0]} to {used[-1]} hops were used instead of {self._usual[0]} to {self._usual[-1]}: "
-                f"clusters then say more about {said}"
-            )
-        if self.sample is not None:
-            reasons.append(
-                f"these are clusterings of {len(self.sample):,} of {self.n_nodes:,} nodes; the last step "
-                "assigned the others"
-            )
-        if len(used) > 1:
-            number = counted(best, "hop")
-            reasons.append(f"{number}: the clusterings at this number agree best with the combined one")
-        if why:
-            reasons.append(f"clusters merged along the edges are used: {why}")
-        if moved:
-            reasons.append(
-                "nodes that moved to another cluster because of their own features, before smoothing: "
-                f"{moved:,} of {self.n_nodes:,}"
-            )
-        if own_features_first:
-            reasons.append(f"own features count more than usual: {own_features_first}")
-        if len(present) < n_clusters:
-            labels = np.searchsorted(present, labels)
-            reasons.append(
-                f"{counted(len(present), 'cluster')} instead of {n_clusters}: no node is left for the others"
-            )
         clustering = Clustering(
-            labels,
-            best,
+            labels if len(present) == n_clusters else np.searchsorted(present, labels),
+            max(curve, key=lambda hop: curve[hop]),
             len(present),
-            agreement,
-            by_chance,
+            float(indices.mean()),
+            agreement_by_chance(self._some_hops(used), n_clusters),
             len(indices),
-            agreeing,
-            stability,
+            int((indices >= AGREES).sum()),
+            overlaps(sampled, candidates.labels, n_clusters)[present],
             curve,
         )
-        if clustering.doubtful and n_clusters > 1:
-            reasons.append(
-                "these clusters are doubtful: the clusterings do not agree clearly more than they would on "
-                "data without clusters"
-            )
-        return replace(clustering, reasons=tuple(reasons))
+        n_sampled = 0 if self.sample is None else len(self.sample)
+        course = Course(
+            used, self._usual, self._own is not None, n_sampled, uneven, moved, own_features_first
+        )
+        return replace(clustering, reasons=tuple(reasons_for(clustering, n_clusters, course)))
 
     @one_blas_thread()
     def candidates(self, n_clusters: int, seed: int = 0) -> Candidates:
@@ -377,10 +323,6 @@ class ClusterSearch:
 def _with_constant(column: NDArray[Any]) -> NDArray[Any]:
     """A single column, beside a constant: rows of one number have no direction, rows of both have."""
     return np.column_stack([column, np.full(len(column), np.std(column) or 1, column.dtype)])
-
-
-def _are(number: int) -> str:
-    return f"{number} of them {'is' if number == 1 else 'are'}"
 
 
 def search_nbytes(
