@@ -144,6 +144,17 @@ def test_six_labels_cannot_tell_whether_they_are_better_than_guessing():
     assert "do not trust" not in answer.explain()
 
 
+@pytest.mark.parametrize(("signal", "said"), [(5.0, None), (0.0, "do not trust the predicted classes")])
+def test_a_very_rare_class_can_be_told_from_guessing(signal, said):
+    rng = np.random.default_rng(0)
+    fraud = np.arange(3000) % 80 == 0
+    points = rng.normal(size=(3000, 4)) + signal * fraud[:, None]
+    names = np.where(fraud, "fraud", "honest")
+    notes = classify(points, pa.array(range(3000)), list(names), unlabelled=False).explain()
+    assert "too few" not in notes
+    assert ("do not trust" in notes) == (said is not None)
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [

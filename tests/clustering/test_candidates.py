@@ -102,6 +102,21 @@ def test_the_sweep_is_continued_once_and_without_a_copy_of_the_features(monkeypa
     assert hops == [30, 45, 60]
 
 
+def test_an_interrupted_search_is_not_continued_with_fewer_hops():
+    search = search_of(trees())
+    hops = search._rest
+
+    def rest():
+        yield next(hops)
+        raise KeyboardInterrupt
+
+    search._rest = rest()
+    with pytest.raises(KeyboardInterrupt):
+        search.consensus(4)
+    with pytest.raises(RuntimeError, match="interrupted"):
+        search.consensus(4)
+
+
 def test_features_hold_back_hops_that_edges_alone_would_take():
     """On a ring with topics that come again and again, long arcs have more edges inside than topics have."""
     rng = np.random.default_rng(0)

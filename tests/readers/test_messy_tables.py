@@ -97,6 +97,36 @@ class TestLabelsAmongTheFeatures:
         for graph in (from_edges(RING, beside), read_graph(tmp_path / "e.csv", tmp_path / "beside.csv")):
             assert not any("closed_by" in name for name in graph.feature_names)
 
+    def test_all_rows_of_a_large_table_count(self, tmp_path):
+        n = 25_000
+        ring = pd.DataFrame({"source": range(n), "target": [*range(1, n), 0]})
+        known = np.arange(n) < 0.6 * n
+        status = np.where(known, RNG.choice(["good", "bad"], n), None)
+        closed_by = np.where(known, RNG.choice(["ann", "bob"], n), None)
+        nodes = pd.DataFrame(
+            {"id": range(n), "age": RNG.normal(size=n), "closed_by": closed_by, "label": status}
+        )
+        ring.to_csv(tmp_path / "e.csv", index=False)
+        nodes.to_csv(tmp_path / "n.csv", index=False)
+        for graph in (from_edges(ring, nodes), read_graph(tmp_path / "e.csv", tmp_path / "n.csv")):
+            (note,) = (note for note in graph.notes if "'closed_by' is not used" in note)
+            assert "a value for 100% of the nodes with a label and for 0% of the others" in note
+
+    def test_columns_of_one_of_two_kinds_of_nodes_are_used(self):
+        users, items = [f"u{i}" for i in range(60)], [f"i{i}" for i in range(60)]
+        bought = pd.DataFrame({"source": users * 2, "target": items + items[7:] + items[:7]})
+        nodes = pd.DataFrame(
+            {
+                "id": users + items,
+                "age": [*RNG.normal(40, 9, 60), *[None] * 60],
+                "price": [*[None] * 60, *RNG.random(60)],
+            }
+        )
+        labels = {user: "ab"[i % 2] for i, user in enumerate(users)}
+        graph = from_edges(bought, nodes, labels=labels)
+        assert any("age" in name for name in graph.feature_names)
+        assert any("if it comes with the label, --ignore age" in note for note in graph.notes)
+
     def test_columns_with_gaps_everywhere_are_used(self, tmp_path):
         labels = pd.DataFrame({"customer": IDS, "status": STATUS}).dropna()
         score = pd.Series(RNG.random(N)).where((np.arange(N) < 80) | (np.arange(N) % 4 == 0))

@@ -134,8 +134,14 @@ def test_all_columns_with_errors_are_named_at_once():
     dates = {"since": ["2024-01-05", "05.01.2024", "Jan 5, 2024"]}
     with pytest.raises(InputError, match=r"'price' holds numbers.*; 1 more column has an error: 'share'$"):
         from_edges(edges, nodes)
-    with pytest.raises(InputError, match=r"'price' holds.*; 2 more columns have errors: 'share', 'since'$"):
-        from_edges(edges, nodes | dates)
+    with pytest.raises(InputError, match=r"'price' holds.*; 2 more columns have errors: 'share', ''$"):
+        from_edges(edges, nodes | dates | {"": ["1,5", "2,5", "3,5"]})
+    with pytest.raises(InputError, match=r"'tags' holds list"):
+        from_edges(
+            edges,
+            {**nodes, "price": ["a", "b", "a"], "share": [1, 2, None], "tags": [[1], [2], [3]]},
+            category=["tags"],
+        )
     with pytest.raises(InputError, match=r"'since' holds dates that do not share one format.*category$"):
         from_edges(edges, nodes | dates, ignore=["price", "share"])
 

@@ -200,7 +200,7 @@ def test_a_cluster_alone_and_its_export(opened):
     sizes = opened.run("return nafs.data.clusters.list.map(c => c.size)")
     assert sum(sizes) == N
     assert sizes == sorted(sizes, reverse=True)
-    assert "of 30 trial clusterings agree" in opened.text("sure")
+    assert "of 32 trial clusterings agree" in opened.text("sure")
     opened.click("#clusterlist button")
     assert opened.kept() == sizes[0]
     listed = opened.text("clusterlist")

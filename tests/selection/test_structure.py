@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score, roc_auc_score
 
 import nafs
 from nafs import Graph, embed, structural_features
@@ -14,7 +14,15 @@ from nafs.engines.base import FeatureSize, Problem
 from nafs.engines.resources import Resources
 from nafs.graph import read_features
 from nafs.pipeline import Job, Settings, decide
-from nafs.selection.structure import GAIN, SHARES, beside, choose_structure, halves_agreement
+from nafs.selection.structure import (
+    GAIN,
+    GAIN_BESIDE_FEW,
+    SHARES,
+    beside,
+    choose_structure,
+    halves_agreement,
+    placements,
+)
 from nafs.smoothing import Method
 
 
@@ -63,6 +71,47 @@ def test_a_small_gain_is_not_worth_structural_columns():
     assert 0 < max(choice.curve.values()) - choice.curve[0.0] < GAIN
     assert choice.share == 0
     assert "with them" in choice.reason
+
+
+def test_beside_a_few_columns_a_smaller_gain_is_enough_for_clusters():
+    graph, truth = communities(1)
+    columns = np.column_stack(
+        [truth >= 2, truth < 2, 0.3 * (truth % 2)]
+    )  # which know half of the groups well
+    columns = columns + 0.6 * np.random.default_rng(0).random((400, 3))
+    choice = choose_structure(graph, read_features(columns), make, sweep)
+    assert GAIN_BESIDE_FEW < max(choice.curve.values()) - choice.curve[0.0] < GAIN
+    assert choice.share > 0
+    assert choose_structure(graph, read_features(columns), make, sweep, goal="links").share == 0
+    wide = read_features(np.hstack([columns, np.zeros((400, 61))]))
+    assert choose_structure(graph, wide, make, sweep).share == 0
+
+
+def test_two_hidden_edges_prove_nothing():
+    rng = np.random.default_rng(0)
+    ends = rng.permutation(40).reshape(2, 20)
+    pairs = sp.csr_array((np.ones(20, bool), tuple(ends)), shape=(40, 40))
+    graph = Graph(pairs + pairs.T, directed=False).adjacency
+    noise = read_features(rng.normal(size=(40, 3)))
+    assert choose_structure(graph, noise, make, sweep).share == 0
+
+
+def test_placements_give_the_area_under_the_curve_and_its_error():
+    rng = np.random.default_rng(1)
+    truth = np.arange(500) < 200
+    first = rng.normal(size=500).round(1) + truth
+    second = first + 0.5 * rng.normal(size=500)
+    placed = [placements(truth, scores) for scores in (first, second)]
+    for place, scores in zip(placed, (first, second), strict=True):
+        assert place.auc() == pytest.approx(roc_auc_score(truth, scores))
+        assert place.others.mean() == pytest.approx(place.auc())
+    differences = []
+    for _ in range(400):
+        rows = np.concatenate(
+            [rng.choice(np.flatnonzero(truth == side), (truth == side).sum()) for side in (True, False)]
+        )
+        differences.append(roc_auc_score(truth[rows], first[rows]) - roc_auc_score(truth[rows], second[rows]))
+    assert placed[0].standard_error(placed[1]) == pytest.approx(np.std(differences), rel=0.15)
 
 
 def test_clear_features_stay_alone():

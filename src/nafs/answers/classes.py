@@ -244,7 +244,10 @@ def _about_labels(labels: Labels, n_nodes: int) -> list[str]:
     doubtful += [name for name in names if name == -1 and len(names) > 2]
     if doubtful:
         which = " and ".join(map(repr, doubtful))
-        notes.append(f"{which} counts as a class; where it means that the label is missing, leave it empty")
+        verb, pronoun = (
+            ("counts as a class", "it means") if len(doubtful) == 1 else ("count as classes", "they mean")
+        )
+        notes.append(f"{which} {verb}; where {pronoun} that the label is missing, leave it empty")
     if labels.marks:
         notes.append(f"labels written {' or '.join(map(repr, labels.marks))} are missing")
     notes += alike_note(names)
@@ -280,22 +283,25 @@ def _about_accuracy(labels: Labels, fit: Fit) -> list[str]:
         f"accuracy on held-out labels {fit.accuracy:.3f} (95 % interval {low:.2f} to {high:.2f}, from "
         f"{n_labels:,} labels; always guessing the largest class: {chance:.3f})"
     ]
-    needed = chance + max(0.02, 2 * np.sqrt(chance * (1 - chance) / n_labels))
-    if needed > 1:
+    noise = 2 * np.sqrt(chance * (1 - chance) / n_labels)
+    if chance + noise > 1:
         notes.append(f"{n_labels} labels are too few to tell whether this is better than guessing")
-    elif fit.accuracy < needed:
+    elif fit.accuracy < chance + max(noise, min(0.02, (1 - chance) / 2)):
         notes.append(
             "the accuracy is not clearly better than guessing, as far as the labels can tell: "
             "do not trust the predicted classes"
         )
     if max(counts.values()) >= _UNEVEN * min(counts.values()):
         worst = min(fit.by_class, key=lambda code: fit.by_class[code])
+        n_several = sum(counts.values())
+        several = " with several labels" if n_several < n_labels else ""
         name, number, ranking = labels.classes[worst], counts[worst], fit.ranking[worst]
         notes.append(
-            f"mean accuracy of the classes, whatever their size: {np.mean(list(fit.by_class.values())):.3f}; "
+            f"mean accuracy of the classes{several}, whatever their size: "
+            f"{np.mean(list(fit.by_class.values())):.3f}; "
             f"lowest {fit.by_class[worst]:.3f}, of {number} labels {name!r}"
         )
-        others = sum(counts.values()) - number
+        others = n_several - number
         clear = ranking > 0.5 + 2 * np.sqrt(1 / (12 * number) + 1 / (12 * others))
         verdict = "so it can rank nodes" if clear else "not clearly better than guessing"
         notes.append(f"probability of {name!r}: AUC on held-out labels {ranking:.2f}, {verdict}")

@@ -196,8 +196,9 @@ def validate(sources: Sources, nodes: NDArray[np.int64], codes: NDArray[Any], se
         int(code): float(roc_auc_score(places == place, shares[:, place]))
         for place, code in enumerate(classes)
     }
-    accuracy = float(right.sum() / len(kept))  # a class with one label cannot be right when that is held out
-    return fit._replace(accuracy=accuracy, deviation=deviation, by_class=by_class, ranking=ranking)
+    known = len(right) / len(kept)  # a class with one label cannot be right when that is held out
+    accuracy = known * float(right.mean())
+    return fit._replace(accuracy=accuracy, deviation=known * deviation, by_class=by_class, ranking=ranking)
 
 
 def _nested_logits(held_out: _HeldOut, fit: Fit, tests: Sequence[NDArray[Any]]) -> NDArray[np.float64]:

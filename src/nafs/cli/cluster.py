@@ -90,7 +90,7 @@ def cluster(
     run.notes += embedding.choice.reasons
     with run.stage("describe"):
         answer = embedding.cluster(options.n_clusters or "auto", graph=graph)
-    run.notes += [note for note in answer.clustering.reasons if note not in embedding.choice.reasons]
+    run.notes += [note for note in answer.clustering.reasons if note not in run.notes]
     if output is None and not (run.as_json or run.as_csv):
         show_table(run, answer.description(), described, force=force)
         return

@@ -58,14 +58,19 @@ def find_candidates(
     *,
     heads: Sequence[str],
     edges: Edges | None = None,
+    starts: int | None = None,
 ) -> Candidates:
-    """Partitions by some heads at some numbers of hops, from two starts each; from more if there are few."""
+    """Partitions by some heads at some numbers of hops, from two starts each; from more if there are few.
+
+    ``starts`` is their number, if it is not to depend on the number of embeddings.
+    """
     working = [*HEADS, *(MERGED[:1] if edges is not None else ())]
     if not set(heads) & set(working):
         requested = ", ".join(heads) or "none"
         raise InputError(f"heads must include at least one of {', '.join(working)}; got {requested}")
-    can_run = [head for head in heads if head in HEADS or edges is not None]
-    starts = max(STARTS, -(-FEWEST // (len(can_run) * len(embeddings))))
+    if starts is None:
+        can_run = [head for head in heads if head in HEADS or edges is not None]
+        starts = max(STARTS, -(-FEWEST // (len(can_run) * len(embeddings))))
     rows = [
         (labels, hop, head)
         for start in range(starts)
@@ -78,7 +83,8 @@ def find_candidates(
 
 def candidates_nbytes(n_rows: int, n_clusters: int, n_hops: int, n_heads: int) -> int:
     """Approximate bytes of the candidates, also while they are compared, and of finding them."""
-    return 3 * 8 * n_rows * STARTS * n_hops * n_heads + heads_nbytes(n_rows, n_clusters)
+    count = max(STARTS * n_hops * n_heads, FEWEST)
+    return 24 * count * (n_rows + n_clusters**2) + heads_nbytes(n_rows, n_clusters)
 
 
 def rate_hops(candidates: Candidates, n_clusters: int, edges: Edges, own: OwnFeatures | None) -> Ratings:

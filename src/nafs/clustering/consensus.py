@@ -20,7 +20,7 @@ the last step assigns the other nodes, without votes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from itertools import islice
@@ -284,11 +284,16 @@ class ClusterSearch:
         last = usual.where(np.isin(usual.hops, self._usual[-COMPARED:]))
         if not is_rising(self._rate(last, n_clusters), self._own is not None):
             return usual
-        self._read(self._rest)
+        try:
+            self._read(self._rest)
+        except BaseException:
+            self._rest = _interrupted()  # which cannot be continued: later calls would miss some hops
+            raise
         further = [hop for hop in self.hops if hop not in self._usual]
         if not further:
             return usual
-        every = usual.concatenated(self._candidates_at(further, n_clusters, seed))
+        starts = int(((usual.hops == usual.hops[0]) & (usual.heads == usual.heads[0])).sum())
+        every = usual.concatenated(self._candidates_at(further, n_clusters, seed, starts))
         chosen = choose_hops(self._rate(every, n_clusters), self._usual[-1])
         return every.where(np.isin(every.hops, chosen))
 
@@ -297,12 +302,14 @@ class ClusterSearch:
         assert self._edges is not None
         return rate_hops(candidates, n_clusters, self._edges, self._sampled_features())
 
-    def _candidates_at(self, hops: list[int], n_clusters: int, seed: int) -> Candidates:
+    def _candidates_at(
+        self, hops: list[int], n_clusters: int, seed: int, starts: int | None = None
+    ) -> Candidates:
         """Partitions of the sample by all heads at some numbers of hops."""
         # Agreement between starts alone is too weak a reason to prefer clusters of uneven size.
         heads = [head for head in self.heads if head != "absorbed" or len(self.hops) >= _ENOUGH_HOPS]
         embeddings = {hop: self.hops[hop] for hop in hops}
-        return find_candidates(embeddings, n_clusters, seed, heads=heads, edges=self._edges)
+        return find_candidates(embeddings, n_clusters, seed, heads=heads, edges=self._edges, starts=starts)
 
     def _settle(self, winner: Winner, candidates: Candidates, used: list[int]) -> Settled:
         """The clusters of all nodes by the last step."""
@@ -323,6 +330,11 @@ class ClusterSearch:
 def _with_constant(column: NDArray[Any]) -> NDArray[Any]:
     """A single column, beside a constant: rows of one number have no direction, rows of both have."""
     return np.column_stack([column, np.full(len(column), np.std(column) or 1, column.dtype)])
+
+
+def _interrupted() -> Iterator[tuple[int, NDArray[Any]]]:
+    raise RuntimeError("the sweep over hops was interrupted; make a new search")
+    yield
 
 
 def search_nbytes(

@@ -1,7 +1,7 @@
 """Heads: ways to cluster the rows of one embedding. They err in different ways, which makes a vote useful.
 
 Every head takes leading directions, the number of clusters and a random generator, and returns a cluster for
-each row. Each has a generator of its own, so that what it finds does not depend on the others.
+each row. What it finds does not depend on which others are used.
 
 - ``mixture``: Gaussians with one covariance, on unit rows in 2 k directions, started by K-means.
 - ``spherical``: K-means on unit rows in k + 1 directions.

@@ -3,7 +3,7 @@
 At each number k two heads cluster a few embeddings of the sweep. Their mean agreement is high where the graph
 really has k clusters, but also for a coarse split of everything. Modularity rules that out: it grows with
 every further group that the edges show, and stops growing after the last. The product of both peaks at the
-number of clusters. Clusterings count by their quality, as in the vote on the clusters themselves: if one of
+number of clusters. Clusterings count by their quality, which the vote on the clusters uses as well: if one of
 the numbers of hops finds other groups, such as those of one column, it does not hide what the others find.
 Peaks are flat, so the smallest number within 5 % of the best is chosen. For large graphs the curve is the
 mean over several parts of the sample, as that of one part depends on chance.

@@ -253,7 +253,8 @@ class Embedding:
             "auto" tries many numbers and chooses the one on which the candidates agree best. Empty clusters
             are left out; a warning says if fewer than this number remain.
         graph : Graph, or anything that :func:`nafs.embed` takes, optional
-            Its edges help to choose the number, and its feature names to describe the clusters.
+            Its feature names describe the clusters. Where vectors are clustered, its edges help to choose
+            the number.
         seed : int, optional
             With a seed, the vectors are clustered in any case.
 
@@ -272,13 +273,17 @@ class Embedding:
         2
         """
         graph = None if graph is None else embedded_graph(graph, self.id_array)
-        clustering = None
-        if seed is None and self.choice is not None and n_clusters == (self.settings["n_clusters"] or "auto"):
-            clustering = self.choice.clustering
+        clustering = None if seed is not None else self._clusters_of_choice(n_clusters)
         if clustering is None:
             clustering = self._cluster_vectors(n_clusters, graph, seed or 0)
         clusters = clusters_of(self.matrix, self.id_array, clustering, graph, self.id_name)
         return warn_if_fewer(clusters, n_clusters)
+
+    def _clusters_of_choice(self, n_clusters: int | str) -> Clustering | None:
+        """The clusters that the number of hops was chosen with, if there are as many as requested."""
+        known = None if self.choice is None else self.choice.clustering
+        requested = self.settings.get("n_clusters") or "auto"
+        return known if known is not None and n_clusters in (requested, known.n_clusters) else None
 
     def _cluster_vectors(self, n_clusters: int | str, graph: Graph | None, seed: int) -> Clustering:
         """Clusters of the vectors of this embedding alone."""

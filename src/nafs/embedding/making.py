@@ -157,7 +157,7 @@ def cluster(
     2
     """
     if isinstance(graph, Embedding):
-        return graph.cluster(n_clusters, seed=seed)
+        return graph.cluster(n_clusters)
     graph = as_graph(graph)
     embedding = embed(
         graph,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,8 @@ from nafs.graph.ids import as_arrow
 UNKNOWN = -1
 MARKS = ("", "?", "n/a", "#n/a", "<na>", "nan", "null")  # of a missing label, in any case
 PERHAPS_MARKS = ("-", "na", "none", "unknown", "missing", "unlabelled", "unlabeled", "tbd")  # or classes
-_LONG = 5  # letters of a name that may be misspelled; shorter ones are too often alike
+_LONG = 5  # letters of a word that may be misspelled; shorter ones are too often alike
+_MOST_CLASSES = 300  # that are compared with each other
 _RARER = 3  # times as many labels of the class that is spelled right
 _NOTED = 3  # misspelled classes, at most
 
@@ -82,17 +84,23 @@ def misspelled_note(classes: Mapping[str, int]) -> list[str]:
     >>> misspelled_note({"Retail": 12, "Retial": 1, "Online": 9})[0].split(";")[0]
     "the class 'Retial' (1 label) is spelled almost like 'Retail' (12 labels)"
     """
-    rare = [name for name in classes if len(name) >= _LONG and not any(map(str.isdigit, name))]
-    notes = []
-    for name in rare:
-        for other, count in classes.items():
-            if classes[name] * _RARER <= count and one_slip_apart(name, other):
-                labels = "1 label" if classes[name] == 1 else f"{classes[name]} labels"
-                notes.append(
-                    f"the class {name!r} ({labels}) is spelled almost like {other!r} ({count:,} labels); "
-                    "if they mean the same, write them alike"
-                )
-    return notes[:_NOTED]
+    if len(classes) > _MOST_CLASSES:
+        return []
+    words = {name: name.casefold().split() for name in classes if not any(map(str.isdigit, name))}
+    notes: list[str] = []
+    for name, other in itertools.permutations(words, 2):
+        if classes[name] * _RARER > classes[other] or len(words[name]) != len(words[other]):
+            continue
+        differing = [pair for pair in zip(words[name], words[other], strict=True) if pair[0] != pair[1]]
+        if len(differing) == 1 and len(differing[0][0]) >= _LONG and one_slip_apart(*differing[0]):
+            labels = "1 label" if classes[name] == 1 else f"{classes[name]} labels"
+            notes.append(
+                f"the class {name!r} ({labels}) is spelled almost like {other!r} ({classes[other]:,} "
+                "labels); if they mean the same, write them alike"
+            )
+            if len(notes) == _NOTED:
+                break
+    return notes
 
 
 def one_slip_apart(first: str, second: str) -> bool:

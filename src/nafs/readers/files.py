@@ -210,7 +210,7 @@ def _without_labels(
         return nodes
     stored = Table(path, options)
     names = [name for name in stored.columns if name not in chosen]
-    columns = Columns(names, stored.column, stored.first_rows)
+    columns = Columns(names, stored.column, stored.first_rows, stored.with_gaps)
     return without_repeated_labels(nodes, labels, columns, read_without)
 
 

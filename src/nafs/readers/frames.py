@@ -20,7 +20,7 @@ from nafs.readers.edges import Edges, edges_from_columns
 from nafs.readers.evidence import Evidence
 from nafs.readers.join import NodeTable, join
 from nafs.readers.mixed import encode, needs_encoding
-from nafs.readers.repeated_labels import Columns, without_repeated_labels
+from nafs.readers.repeated_labels import Columns, has_gaps, without_repeated_labels
 from nafs.readers.roles import edge_columns, label_name, usual_pairs
 from nafs.tables.doubtful_columns import notes_on_matrix, notes_on_table
 
@@ -117,7 +117,12 @@ def from_edges(
         stored, _ = with_index(table_of(nodes, "nodes"), "nodes")
         chosen = {*ignore, *text, *category}
         names = [name for name in stored.column_names if name not in chosen]
-        columns = Columns(names, stored.column, stored.select)
+        columns = Columns(
+            names,
+            stored.column,
+            stored.select,
+            lambda wanted: [name for name in wanted if has_gaps(stored.column(name))],
+        )
         table = without_repeated_labels(table, labelled, columns, lambda more: read_table([*ignore, *more]))
     return join(listed, table, separate, directed=directed, self_loops=self_loops, missing=missing)
 

@@ -84,10 +84,8 @@ def encode(
                 _refuse_commas(table[name], name, where)
                 _refuse_decorated(table[name], name, where)
                 _refuse_typing_errors(table[name], name, where)
-    sound = [name for name in table.column_names if name not in errors.columns]
-    if not sound:
-        errors.raise_first()
-    encoder = TableEncoder.fit(table.select(sound), text=text, category=category)
+    errors.raise_first()
+    encoder = TableEncoder.fit(table, text=text, category=category)
     for encoding in encoder.encodings:
         if encoding.column not in forced and encoding.kind in ("category", "text", "ignored"):
             with errors.of(encoding.column):
@@ -172,9 +170,9 @@ class _Errors:
 
     def raise_first(self) -> None:
         """Raise the first error, if any, with the names of the other columns."""
-        first, *others = self.columns or [""]
-        if not first:
+        if not self.columns:
             return
+        first, *others = self.columns
         error = self.columns[first]
         if others:
             noun = "column has an error" if len(others) == 1 else "columns have errors"

@@ -29,11 +29,15 @@ _MOST_COLUMNS = 200  # compared; in wider tables, names alone count
 
 
 class Columns(NamedTuple):
-    """Columns of a node table that may be features, and how to load their values."""
+    """Columns of a node table that may be features, and how to load their values.
+
+    ``with_gaps`` returns those of some columns that have missing values.
+    """
 
     names: Sequence[str]
     load: Callable[[str], Any]
     first_rows: Callable[[Sequence[str]], Any]
+    with_gaps: Callable[[Sequence[str]], list[str]]
 
 
 def without_repeated_labels(
@@ -61,10 +65,12 @@ def without_repeated_labels(
     rows, classes = _labelled_rows(nodes, labels)
     repeated = _repeated(columns, rows, classes, labels.label)
     others = columns._replace(names=[name for name in features if name not in repeated])
-    fills = _filled_with_labels(others, rows, len(nodes.ids))
+    every, _ = _labelled_rows(nodes, labels, most=None)
+    fills, only_these = _filled_with_labels(others, every, len(nodes.ids))
     recoded = [name for name in _recoded(others, rows, classes) if name not in fills]
-    if repeated or fills:
-        nodes = read_without([*repeated, *fills])
+    left_out = [*repeated, *([] if only_these else fills)]
+    if left_out:
+        nodes = read_without(left_out)
         assert nodes is not None
     if repeated:
         verbs = ("repeats", "is") if len(repeated) == 1 else ("repeat", "are")
@@ -73,10 +79,15 @@ def without_repeated_labels(
             f"that holds the label would give the answer away; {_used_after_all(repeated)}"
         )
     for name, (with_label, without) in fills.items():
+        values = f"a value for {with_label:.0%} of the nodes with a label and for {without:.0%} of the others"
         nodes.notes.append(
-            f"{nodes.where}: {name!r} is not used: it has a value for {with_label:.0%} of the nodes with a "
-            f"label and for {without:.0%} of the others, so it seems to come with the label, and would make "
-            f"held-out labels look easier to predict than other nodes are; {_used_after_all([name])}"
+            f"{nodes.where}: {name!r} has {values}; if it comes with the label, --ignore {name} "
+            f"(ignore=[{name!r}] in Python) leaves it out: held-out labels would look easier to predict than "
+            "other nodes are"
+            if only_these
+            else f"{nodes.where}: {name!r} is not used: it has {values}, so it seems to come with the label, "
+            f"and would make held-out labels look easier to predict than other nodes are; "
+            f"{_used_after_all([name])}"
         )
     if recoded:
         verb, them = ("has", "it") if len(recoded) == 1 else ("have", "them")
@@ -96,30 +107,30 @@ def _used_after_all(names: Sequence[str]) -> str:
 
 def _filled_with_labels(
     columns: Columns, rows: NDArray[np.int64], n_rows: int
-) -> dict[str, tuple[float, float]]:
+) -> tuple[dict[str, tuple[float, float]], bool]:
     """Columns that are mostly empty where the label is unknown, and filled where it is known.
 
-    Returns the filled shares of rows with and without a label; neither may be due to chance.
+    Returns the filled shares of rows with and without a label, whose difference must not be due to chance;
+    and whether no other column has values for both. The labelled nodes may then be another kind of nodes,
+    such as users beside items, and these columns what is known of them.
     """
     from scipy.stats import hypergeom
 
     if not _FEWEST <= len(rows) < n_rows or not 0 < len(columns.names) <= _MOST_COLUMNS:
-        return {}
+        return {}, False
     labelled = np.zeros(n_rows, bool)
     labelled[rows] = True
-
-    def shares(values: Any) -> tuple[float, float] | None:
-        filled = _texts(values) != ""
+    gaps = columns.with_gaps(columns.names)
+    shared, filled_with_labels = len(gaps) < len(columns.names), {}
+    for name in gaps:
+        filled = _texts(as_arrow(columns.load(name), "")) != ""
         with_label, without = float(filled[labelled].mean()), float(filled[~labelled].mean())
-        if with_label < _MOST or without > _EMPTY * with_label:
-            return None
         by_chance = hypergeom.sf(filled[labelled].sum() - 1, n_rows, filled.sum(), labelled.sum())
-        return (with_label, without) if len(columns.names) * by_chance < _CHANCE else None
-
-    sample = columns.first_rows(columns.names)
-    likely = [name for name in columns.names if (_texts(sample[name]) == "").any()]
-    measured = {name: shares(as_arrow(columns.load(name), "")) for name in likely}
-    return {name: each for name, each in measured.items() if each is not None}
+        if with_label < _MOST or without > _EMPTY * with_label or len(columns.names) * by_chance >= _CHANCE:
+            shared = shared or (with_label > 0 and without > _EMPTY * with_label)
+        else:
+            filled_with_labels[name] = with_label, without
+    return filled_with_labels, not shared
 
 
 def _repeated(
@@ -166,9 +177,12 @@ def _one_to_one(column: Any, rows: NDArray[np.int64], classes: NDArray[Any], cou
     return len(pairs) == len(firsts) == len(seconds) and count in (None, len(pairs))
 
 
-def _labelled_rows(nodes: NodeTable, labels: NodeTable) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Rows of the node table that have a label, and its class as text."""
-    chosen = np.arange(0, len(labels.ids), max(1, len(labels.ids) // _MOST_LABELS))
+def _labelled_rows(
+    nodes: NodeTable, labels: NodeTable, most: int | None = _MOST_LABELS
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Rows of the node table that have a label, and its class as text; about ``most``, spread evenly."""
+    step = 1 if most is None else max(1, len(labels.ids) // most)
+    chosen = np.arange(0, len(labels.ids), step)
     ids, classes = labels.ids.take(chosen), _texts(labels.labels.take(chosen))
     places = positions(whole_like(nodes.ids, ids), whole_like(ids, nodes.ids))
     known = (places >= 0) & (classes != "")
@@ -202,6 +216,20 @@ def _compared(column: Any, rows: NDArray[np.int64], classes: NDArray[Any]) -> tu
     names, counts = np.unique(classes.astype(str), return_counts=True)
     shares = [(values == name).mean() * times / count for name, times in zip(names, counts, strict=True)]
     return float((values == classes).mean()), float(sum(shares)), count
+
+
+def has_gaps(column: Any) -> bool:
+    """Whether values of an Arrow column are missing, empty or NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count:
+        return True
+    if pa.types.is_floating(column.type):
+        return bool(pc.any(pc.is_nan(column)).as_py())
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return bool(pc.any(pc.equal(pc.utf8_trim_whitespace(column), "")).as_py())
+    return False
 
 
 def _texts(column: Any) -> NDArray[Any]:

@@ -227,6 +227,15 @@ class Table:
             limited = f"SELECT * FROM ({query}) LIMIT {LOOKED_AT}"
             return duck.sql(limited, params=parameters).to_arrow_table().rename_columns(list(columns))
 
+    def with_gaps(self, columns: Sequence[str]) -> list[str]:
+        """The columns in which some values are missing or empty; all of them in a wide table."""
+        if self.wide or not columns:
+            return list(columns)
+        gaps = [f"coalesce(bool_or(c{i} IS NULL OR trim(c{i}) = ''), false)" for i in range(len(columns))]
+        with self.query(columns, ["VARCHAR"] * len(columns)) as (duck, query, parameters):
+            row = duck.execute(f"SELECT {', '.join(gaps)} FROM ({query})", parameters).fetchall()[0]
+        return [name for name, has_gaps in zip(columns, row, strict=True) if has_gaps]
+
     def holds_codes(self, columns: Sequence[str]) -> bool:
         """Whether some column of text has only digits, in some rows with leading zeros."""
         digits = [

@@ -37,7 +37,7 @@ def search_clusters(question: Question, sample: int = SAMPLE) -> ClusterSearch:
     limit = question.resources.limit
     while limit is not None and sample > SMALLEST and _at_most(question, most, sample) > limit:
         sample = max(sample // 2, SMALLEST)
-    needed, _ = _needed(question, most, sample)
+    needed = sum(_needed(question, most, sample))
     check_limit(
         _at_most(question, most, sample),
         limit,

@@ -115,7 +115,7 @@ def choose_structure(
     share = max(good)
     gain = GAIN if features.shape[1] >= MANY or goal == "links" else GAIN_BESIDE_FEW
     gain = max(gain, SURE * placed[share].standard_error(placed[0.0]))
-    if curve[0.0] >= best - gain:
+    if curve[share] - curve[0.0] <= gain:
         share = 0.0
     quality = f"hidden edges are recognised with an AUC of {curve[share]:.3f}"
     if share == 0:
@@ -148,7 +148,8 @@ class Placements(NamedTuple):
         variances = [
             np.var(mine - other, ddof=1) / len(mine) for mine, other in zip(self, reference, strict=True)
         ]
-        return float(np.sqrt(sum(variances)))
+        # Where all pairs are placed right, the variance is 0, however few they are.
+        return max(float(np.sqrt(sum(variances))), 1 / (2 * min(map(len, self))))
 
 
 def placements(truth: NDArray[np.bool_], scores: NDArray[Any]) -> Placements:
