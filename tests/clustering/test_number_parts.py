@@ -34,8 +34,8 @@ def test_hops_with_other_groups_do_not_hide_those_of_the_edges():
         return np.eye(width)[groups] + 0.05 * rng.normal(size=(600, width))
 
     sweep = [(2, rows(column, 2)), (6, rows(truth, 6)), (15, rows(truth, 6))]
-    found = ClusterSearch(sweep, 24, graph=read_adjacency(edges | edges.T))
-    assert found.cluster("auto").n_clusters == 6
+    searched = ClusterSearch(sweep, 24, graph=read_adjacency(edges | edges.T))
+    assert searched.cluster("auto").n_clusters == 6
 
 
 def test_samples_smaller_than_a_part():

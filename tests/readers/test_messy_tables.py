@@ -108,7 +108,10 @@ class TestLabelsAmongTheFeatures:
         )
         ring.to_csv(tmp_path / "e.csv", index=False)
         nodes.to_csv(tmp_path / "n.csv", index=False)
-        for graph in (from_edges(ring, nodes), read_graph(tmp_path / "e.csv", tmp_path / "n.csv")):
+        nodes.to_parquet(tmp_path / "n.parquet")
+        graphs = [from_edges(ring, nodes)]
+        graphs += [read_graph(tmp_path / "e.csv", tmp_path / name) for name in ("n.csv", "n.parquet")]
+        for graph in graphs:
             (note,) = (note for note in graph.notes if "'closed_by' is not used" in note)
             assert "a value for 100% of the nodes with a label and for 0% of the others" in note
 

@@ -71,8 +71,8 @@ def reasons_for(clustering: Clustering, n_clusters: int, course: Course) -> list
     if course.own_features_first:
         reasons.append(f"own features count more than usual: {course.own_features_first}")
     if clustering.n_clusters < n_clusters:
-        found = counted(clustering.n_clusters, "cluster")
-        reasons.append(f"{found} instead of {n_clusters}: no node is left for the others")
+        present = counted(clustering.n_clusters, "cluster")
+        reasons.append(f"{present} instead of {n_clusters}: no node is left for the others")
     if clustering.doubtful and n_clusters > 1:
         reasons.append(
             "these clusters are doubtful: the clusterings do not agree clearly more than they would on data "

@@ -231,7 +231,8 @@ class Table:
         """The columns in which some values are missing or empty; all of them in a wide table."""
         if self.wide or not columns:
             return list(columns)
-        gaps = [f"coalesce(bool_or(c{i} IS NULL OR trim(c{i}) = ''), false)" for i in range(len(columns))]
+        texts = [f"lower(trim(CAST(c{i} AS VARCHAR)))" for i in range(len(columns))]
+        gaps = [f"coalesce(bool_or({text} IS NULL OR {text} IN ('', 'nan')), false)" for text in texts]
         with self.query(columns, ["VARCHAR"] * len(columns)) as (duck, query, parameters):
             row = duck.execute(f"SELECT {', '.join(gaps)} FROM ({query})", parameters).fetchall()[0]
         return [name for name, has_gaps in zip(columns, row, strict=True) if has_gaps]
