@@ -17,8 +17,9 @@ from nafs._support.errors import InputError, Parameter
 from nafs._support.extras import require
 from nafs._support.markup import html_table
 from nafs.answers import Classification, Clusters, classify, clusters_of, warn_if_fewer
-from nafs.clustering import Clustering, ClusterSearch
+from nafs.clustering import Clustering
 from nafs.embedding.embedded_graph import embedded_graph
+from nafs.embedding.vector_clusters import cluster_vectors
 from nafs.graph import Graph, Labels, read_labels
 from nafs.graph.ids import as_numpy
 from nafs.graph.unknown_ids import rows_of
@@ -275,7 +276,8 @@ class Embedding:
         graph = None if graph is None else embedded_graph(graph, self.id_array)
         clustering = None if seed is not None else self._clusters_of_choice(n_clusters)
         if clustering is None:
-            clustering = self._cluster_vectors(n_clusters, graph, seed or 0)
+            hops = int(self.settings.get("n_hops", 0))
+            clustering = cluster_vectors(self.matrix, hops, n_clusters, graph, seed or 0)
         clusters = clusters_of(self.matrix, self.id_array, clustering, graph, self.id_name)
         return warn_if_fewer(clusters, n_clusters)
 
@@ -284,19 +286,6 @@ class Embedding:
         known = None if self.choice is None else self.choice.clustering
         requested = self.settings.get("n_clusters") or "auto"
         return known if known is not None and n_clusters in (requested, known.n_clusters) else None
-
-    def _cluster_vectors(self, n_clusters: int | str, graph: Graph | None, seed: int) -> Clustering:
-        """Clusters of the vectors of this embedding alone."""
-        most = n_clusters if isinstance(n_clusters, int) else None
-        adjacency = None if graph is None else graph.adjacency
-        hops = int(self.settings.get("n_hops", 0))
-        search = ClusterSearch([(hops, np.asarray(self.matrix, np.float32))], most, graph=adjacency)
-        clustering = search.cluster(n_clusters, seed)
-        reason = (
-            "these are clusters of one embedding; those of several numbers of hops, which are found along "
-            "with an embedding whose number of hops is left to auto, are usually better"
-        )
-        return replace(clustering, reasons=(*clustering.reasons, reason))
 
     def classify(
         self, labels: Any = None, *, graph: Any = None, unlabelled: bool = True, seed: int = 0
